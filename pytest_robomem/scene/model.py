@@ -1,0 +1,152 @@
+"""One compiled scene: built once, placed anew for every seed."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pytest_robomem.scene.bddl import SceneDescription, read_scene
+from pytest_robomem.scene.simulator import load_simulator
+from pytest_robomem.scene.stepper import StockStepper
+from pytest_robomem.scene.view import SimulatorView
+
+CONTROL_FREQUENCY = 20  # Hz
+DUMMY_ACTION = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, -1.0)  # stand still, gripper open
+PLACEMENT_ATTEMPTS = 1000  # stock tries for ever; a scene that never fits must end with an error
+
+
+class PlacementError(RuntimeError):
+    """No free placement was found for a scene's objects."""
+
+
+class Scene:
+    """A benchmark scene in the simulator.
+
+    Args:
+        path: BDDL scene file.
+
+    Attributes:
+        description: what the scene file says.
+        view: read-only access to the current state.
+        model, data: MuJoCo's model and state.
+
+    Raises:
+        SimulatorError: the simulator stack is missing or does not fit.
+        BddlError: the scene file cannot be read.
+        PlacementError: the objects never fit.
+    """
+
+    def __init__(self, path: Path) -> None:
+        load_simulator()
+        self.description: SceneDescription = read_scene(path)
+        self._environment = _build(self.description)
+        self.model: Any = self._environment.sim.model._model
+        self.data: Any = self._environment.sim.data._data
+        self._stepper = StockStepper(self._environment)
+        self.view = SimulatorView(self.model, self.data)
+
+    @property
+    def stepper_name(self) -> str:
+        """Name of the way of stepping; results of different ones must not be mixed."""
+        return self._stepper.name
+
+    @property
+    def kinematics_qpos(self) -> NDArray[np.float64]:
+        """Joint state [nq] at the instant that positions, observations and images show."""
+        return self._stepper.kinematics_qpos
+
+    @property
+    def body_placements(self) -> dict[str, NDArray[np.float64]]:
+        """What the seed wrote into the model: ``body_pos`` [nbody, 3], ``body_quat`` [nbody, 4]."""
+        return {name: getattr(self.model, name).copy() for name in ("body_pos", "body_quat")}
+
+    def reset(self, seed: int) -> None:
+        """Place the scene for a seed, with the draws and the result of a stock hard reset.
+
+        The global numpy generator, from which the placement is drawn, is put back afterwards, so
+        neither the caller's randomness nor what ran before has any influence.
+        """
+        from robosuite.utils.errors import RandomizationError  # noqa: PLC0415 - heavy, optional
+
+        caller_state = np.random.get_state()
+        np.random.seed(seed)
+        try:
+            for _ in range(PLACEMENT_ATTEMPTS):
+                try:
+                    self._place()
+                    break
+                except RandomizationError:
+                    continue  # the next attempt draws on, as stock does: the seed keeps its state
+            else:
+                raise PlacementError(
+                    f"{self.description.source.name}, seed {seed}: the objects do not fit into "
+                    f"their regions ({PLACEMENT_ATTEMPTS} attempts)"
+                )
+        finally:
+            np.random.set_state(caller_state)
+        self._stepper.kinematics_qpos = self.data.qpos.copy()
+
+    def _place(self) -> None:
+        import mujoco  # noqa: PLC0415 - imported by load_simulator
+
+        environment = self._environment
+        for name, unplaced in environment.unplaced_model.items():
+            getattr(self.model, name)[:] = unplaced
+        mujoco.mj_resetData(self.model, self.data)
+        gripper = environment.robots[0].gripper
+        gripper.current_action = np.zeros(gripper.dof)  # robosuite forgets it on a soft reset
+        environment.sim.forward()
+        environment._reset_internal()
+        environment.sim.forward()
+        environment.visualize(vis_settings=dict.fromkeys(environment._visualizations, False))
+        # robosuite reads every sensor here, which the first step's bits depend on in no version
+        # seen, but costs nothing and keeps the order of events.
+        environment._get_observations(force_update=True)
+
+    def step(self, action: NDArray[np.float64]) -> None:
+        """Advance by one control step of 50 ms. ``action``: [7]."""
+        self._stepper.step(action)
+
+    def observations(self) -> Mapping[str, NDArray[np.float64]]:
+        """robosuite's observations of robot and objects at this step (no images)."""
+        observed: Mapping[str, NDArray[np.float64]] = self._environment._get_observations(
+            force_update=True
+        )
+        return observed
+
+    def close(self) -> None:
+        """Release the environment."""
+        self._environment.close()
+
+
+def _build(description: SceneDescription) -> Any:
+    import robosuite  # noqa: PLC0415 - heavy
+    from robosuite.utils.errors import RandomizationError  # noqa: PLC0415
+
+    from pytest_robomem.scene.overlay import CoffeeTableScene  # noqa: PLC0415 - imports LIBERO
+
+    caller_state = np.random.get_state()
+    try:
+        for _ in range(PLACEMENT_ATTEMPTS):
+            try:
+                return CoffeeTableScene(
+                    description,
+                    robots=["Panda"],
+                    controller_configs=robosuite.load_controller_config(
+                        default_controller="OSC_POSE"
+                    ),
+                    initialization_noise=None,
+                    use_camera_obs=False,
+                    has_offscreen_renderer=False,
+                    control_freq=CONTROL_FREQUENCY,
+                    ignore_done=True,
+                    reward_shaping=True,
+                    hard_reset=False,
+                )
+            except RandomizationError:
+                continue
+    finally:
+        np.random.set_state(caller_state)
+    raise PlacementError(f"{description.source}: the objects do not fit into their regions")

@@ -1,0 +1,116 @@
+"""Read-only access to the simulator's state, for scoring and for privileged policies."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pytest_robomem.scoring.state import Contact, Pose, UnknownNameError
+
+Array = NDArray[np.float64]
+
+_END_EFFECTOR_BODY = "robot0_right_hand"
+_GRIPPER_JOINTS = ("gripper0_finger_joint1", "gripper0_finger_joint2")
+
+
+class SimulatorView:
+    """State of a MuJoCo model by name; satisfies ``pytest_robomem.scoring.state.StateView``.
+
+    Bodies are found by the names of a scene file: ``butter_1`` means ``butter_1_main``. All values
+    are copies in the world frame, m and rad; quaternions are (w, x, y, z).
+
+    Args:
+        model: ``mujoco.MjModel``.
+        data: ``mujoco.MjData``.
+    """
+
+    def __init__(self, model: Any, data: Any) -> None:
+        self._model = model
+        self._data = data
+        self._bodies = dict(_names(model.nbody, model.body))
+        self._sites = dict(_names(model.nsite, model.site))
+        self._joints = dict(_names(model.njnt, model.joint))
+
+    def has_body(self, name: str) -> bool:
+        """Whether the scene has that body."""
+        return self._find_body(name) is not None
+
+    def has_site(self, name: str) -> bool:
+        """Whether the scene has that site."""
+        return name in self._sites
+
+    def has_joint(self, name: str) -> bool:
+        """Whether the scene has that joint."""
+        return name in self._joints
+
+    def body_position(self, name: str) -> Array:
+        """Position [3] of a body's origin."""
+        return np.array(self._data.xpos[self._body(name)])
+
+    def body_rotation(self, name: str) -> Array:
+        """Rotation matrix [3, 3] of a body."""
+        return np.array(self._data.xmat[self._body(name)]).reshape(3, 3)
+
+    def site_pose(self, name: str) -> Pose:
+        """Position, rotation matrix and half sizes of a site."""
+        site = self._require(self._sites, "site", name)
+        return Pose(
+            position=np.array(self._data.site_xpos[site]),
+            rotation=np.array(self._data.site_xmat[site]).reshape(3, 3),
+            half_size=np.array(self._model.site_size[site]),
+        )
+
+    def joint_position(self, name: str) -> float:
+        """Value of a slide (m) or hinge (rad) joint."""
+        joint = self._require(self._joints, "joint", name)
+        return float(self._data.qpos[self._model.jnt_qposadr[joint]])
+
+    def joint_range(self, name: str) -> tuple[float, float]:
+        """Limits of a slide (m) or hinge (rad) joint."""
+        joint = self._require(self._joints, "joint", name)
+        low, high = self._model.jnt_range[joint]
+        return float(low), float(high)
+
+    def end_effector_rotation(self) -> Array:
+        """Rotation matrix [3, 3] of the gripper frame; its z axis is the approach direction."""
+        return self.body_rotation(_END_EFFECTOR_BODY)
+
+    def gripper_opening(self) -> float:
+        """Distance between the finger pads, m (0 closed, 0.08 open)."""
+        left, right = (self.joint_position(name) for name in _GRIPPER_JOINTS)
+        return left - right
+
+    def contacts(self) -> Iterator[Contact]:
+        """Touching pairs of geoms, as pairs of names of the bodies that carry them."""
+        model, data = self._model, self._data
+        names = {number: name for name, number in self._bodies.items()}
+        for index in range(data.ncon):
+            contact = data.contact[index]
+            first, second = (model.geom_bodyid[geom] for geom in (contact.geom1, contact.geom2))
+            yield Contact(
+                names[int(first)], names[int(second)], float(contact.dist), np.array(contact.pos)
+            )
+
+    def _find_body(self, name: str) -> int | None:
+        for candidate in (name, f"{name}_main", name.removesuffix("_main")):
+            if candidate in self._bodies:
+                return self._bodies[candidate]
+        return None
+
+    def _body(self, name: str) -> int:
+        found = self._find_body(name)
+        if found is None:
+            raise UnknownNameError("body", name, self._bodies)
+        return found
+
+    @staticmethod
+    def _require(names: dict[str, int], kind: str, name: str) -> int:
+        if name not in names:
+            raise UnknownNameError(kind, name, names)
+        return names[name]
+
+
+def _names(count: int, accessor: Any) -> Iterator[tuple[str, int]]:
+    for index in range(count):
+        yield accessor(index).name, index

@@ -72,9 +72,9 @@ class SimulatorView:
         low, high = self._model.jnt_range[joint]
         return float(low), float(high)
 
-    def end_effector_rotation(self) -> Array:
-        """Rotation matrix [3, 3] of the gripper frame; its z axis is the approach direction."""
-        return self.body_rotation(_END_EFFECTOR_BODY)
+    def end_effector_quaternion(self) -> Array:
+        """Orientation [4] of the gripper frame; its z axis is the approach direction."""
+        return np.array(self._data.xquat[self._body(_END_EFFECTOR_BODY)])
 
     def gripper_opening(self) -> float:
         """Distance between the finger pads, m (0 closed, 0.08 open)."""

@@ -71,8 +71,8 @@ class StateView(Protocol):
         """Limits of a slide (m) or hinge (rad) joint."""
         ...
 
-    def end_effector_rotation(self) -> Array:
-        """Rotation matrix [3, 3] of the gripper frame."""
+    def end_effector_quaternion(self) -> Array:
+        """Orientation [4] (w, x, y, z) of the gripper frame; its z axis is the approach."""
         ...
 
     def gripper_opening(self) -> float:

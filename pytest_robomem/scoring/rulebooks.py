@@ -1,0 +1,6 @@
+"""The rulebooks by name."""
+
+from pytest_robomem.scoring.guide import GUIDE
+from pytest_robomem.scoring.rulebook import Rulebook
+
+RULEBOOKS: dict[str, Rulebook] = {book.name: book for book in (GUIDE,)}

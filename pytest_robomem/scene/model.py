@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_robomem.scene.bddl import SceneDescription, read_scene
+from pytest_robomem.scene.cameras import CameraRenderer, Image, choose_backend
 from pytest_robomem.scene.simulator import load_simulator
 from pytest_robomem.scene.stepper import StockStepper
-from pytest_robomem.scene.view import SimulatorView
+from pytest_robomem.scene.view import GRIPPER_JOINTS, SimulatorView
 
 CONTROL_FREQUENCY = 20  # Hz
 DUMMY_ACTION = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, -1.0)  # stand still, gripper open
@@ -26,6 +27,7 @@ class Scene:
 
     Args:
         path: BDDL scene file.
+        render: GL back end (``auto``, ``egl``, ``osmesa``), used once an image is asked for.
 
     Attributes:
         description: what the scene file says.
@@ -38,8 +40,10 @@ class Scene:
         PlacementError: the objects never fit.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, render: str = "auto") -> None:
         load_simulator()
+        self._render_with = render
+        self._renderer: CameraRenderer | None = None
         self.description: SceneDescription = read_scene(path)
         self._environment = _build(self.description)
         self.model: Any = self._environment.sim.model._model
@@ -58,9 +62,9 @@ class Scene:
         return self._stepper.kinematics_qpos
 
     @property
-    def body_placements(self) -> dict[str, NDArray[np.float64]]:
-        """What the seed wrote into the model: ``body_pos`` [nbody, 3], ``body_quat`` [nbody, 4]."""
-        return {name: getattr(self.model, name).copy() for name in ("body_pos", "body_quat")}
+    def body_placements(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Where the seed put the fixtures: ``body_pos`` [nbody, 3] and ``body_quat`` [nbody, 4]."""
+        return self.model.body_pos.copy(), self.model.body_quat.copy()
 
     def reset(self, seed: int) -> None:
         """Place the scene for a seed, with the draws and the result of a stock hard reset.
@@ -116,8 +120,59 @@ class Scene:
         )
         return observed
 
+    def end_effector(self) -> NDArray[np.float64]:
+        """[9]: gripper position 3 (m), quaternion 4 (w, x, y, z), finger joints 2 (m)."""
+        grip = self.model.site("gripper0_grip_site").id
+        fingers = (self.view.joint_position(name) for name in GRIPPER_JOINTS)
+        return np.array(
+            [*self.data.site_xpos[grip], *self.view.end_effector_quaternion(), *fingers]
+        )
+
+    def renderer(self) -> CameraRenderer:
+        """The scene's renderer, made when it is needed first.
+
+        Raises:
+            RenderError: no image can be rendered here; the message names the fix.
+        """
+        if self._renderer is None:
+            backend = choose_backend(self._render_with)
+            self._renderer = CameraRenderer(self.model, self.data, backend)
+        return self._renderer
+
+    def render(self, camera: str) -> Image:
+        """Image [480, 640, 3] of a camera at this step, bottom row first."""
+        return self.renderer().render(camera)
+
+    @property
+    def gl_renderer(self) -> str:
+        """What renders this scene; empty as long as no image was asked for."""
+        return self._renderer.renderer_name if self._renderer is not None else ""
+
+    def show(self, kinematics_qpos: NDArray[np.float64]) -> None:
+        """Lay a recorded state [nq] into the scene, for images and for scoring it again."""
+        import mujoco  # noqa: PLC0415 - imported by load_simulator
+
+        self.data.qpos[:] = kinematics_qpos
+        mujoco.mj_kinematics(self.model, self.data)
+        mujoco.mj_comPos(self.model, self.data)
+        mujoco.mj_camlight(self.model, self.data)
+
+    def faults(self) -> list[str]:
+        """Numerical breakdowns that MuJoCo has met since the reset, by name."""
+        import mujoco  # noqa: PLC0415 - imported by load_simulator
+
+        kinds = {
+            "position": mujoco.mjtWarning.mjWARN_BADQPOS,
+            "velocity": mujoco.mjtWarning.mjWARN_BADQVEL,
+            "acceleration": mujoco.mjtWarning.mjWARN_BADQACC,
+        }
+        return [name for name, kind in kinds.items() if self.data.warning[kind].number]
+
     def close(self) -> None:
-        """Release the environment."""
+        """Release the renderer and the environment."""
+        if self._renderer is not None:
+            self._renderer.close()
+            self._renderer = None
         self._environment.close()
 
 

@@ -136,14 +136,14 @@ class CoffeeTableScene(TASK_MAPPING[PROBLEM_NAME]):  # type: ignore[misc]
                 f"supported; scenes must be {PROBLEM_NAME}"
             )
 
-    def _load_fixtures_in_arena(self, mujoco_arena: Any) -> None:  # noqa: ARG002
+    def _load_fixtures_in_arena(self, mujoco_arena: Any) -> None:
         for category, names in self.parsed_problem["fixtures"].items():
             if category == "coffee_table":
                 continue
             for name in names:
                 self.fixtures_dict[name] = _fixture_factory(category)(name=name, joints=None)
 
-    def _load_objects_in_arena(self, mujoco_arena: Any) -> None:  # noqa: ARG002
+    def _load_objects_in_arena(self, mujoco_arena: Any) -> None:
         for category, names in self.parsed_problem["objects"].items():
             for name in names:
                 self.objects_dict[name] = _movable_object(category, name)
@@ -179,7 +179,7 @@ class CoffeeTableScene(TASK_MAPPING[PROBLEM_NAME]):  # type: ignore[misc]
             name: getattr(self.sim.model._model, name).copy() for name in PLACED_MODEL_FIELDS
         }
 
-    def reward(self, action: Any = None) -> float:  # noqa: ARG002
+    def reward(self, action: Any = None) -> float:
         """Always 0: scoring is done outside the environment."""
         return 0.0
 

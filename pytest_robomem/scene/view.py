@@ -11,7 +11,7 @@ from pytest_robomem.scoring.state import Contact, Pose, UnknownNameError
 Array = NDArray[np.float64]
 
 _END_EFFECTOR_BODY = "robot0_right_hand"
-_GRIPPER_JOINTS = ("gripper0_finger_joint1", "gripper0_finger_joint2")
+GRIPPER_JOINTS = ("gripper0_finger_joint1", "gripper0_finger_joint2")
 
 
 class SimulatorView:
@@ -78,7 +78,7 @@ class SimulatorView:
 
     def gripper_opening(self) -> float:
         """Distance between the finger pads, m (0 closed, 0.08 open)."""
-        left, right = (self.joint_position(name) for name in _GRIPPER_JOINTS)
+        left, right = (self.joint_position(name) for name in GRIPPER_JOINTS)
         return left - right
 
     def contacts(self) -> Iterator[Contact]:

@@ -131,7 +131,7 @@ class NearBody:
         """See :class:`Check`."""
         return Names(bodies=frozenset({self.obj, self.body}))
 
-    def limits(self, state: StateView, history: History) -> tuple[Limit, ...]:  # noqa: ARG002
+    def limits(self, state: StateView, history: History) -> tuple[Limit, ...]:
         """See :class:`Check`."""
         offset = state.body_position(self.obj) - state.body_position(self.body)
         return (
@@ -168,7 +168,7 @@ class NearSite:
         """See :class:`Check`."""
         return Names(bodies=frozenset({self.obj}), sites=frozenset({self.site}))
 
-    def limits(self, state: StateView, history: History) -> tuple[Limit, ...]:  # noqa: ARG002
+    def limits(self, state: StateView, history: History) -> tuple[Limit, ...]:
         """See :class:`Check`."""
         offset = state.body_position(self.obj) - state.site_pose(self.site).position
         windows = zip("xyz", offset, (self.dx, self.dy, self.dz), strict=True)
@@ -196,7 +196,7 @@ class NearSiteRadius:
         """See :class:`Check`."""
         return Names(bodies=frozenset({self.obj}), sites=frozenset({self.site}))
 
-    def limits(self, state: StateView, history: History) -> tuple[Limit, ...]:  # noqa: ARG002
+    def limits(self, state: StateView, history: History) -> tuple[Limit, ...]:
         """See :class:`Check`."""
         offset = state.body_position(self.obj) - state.site_pose(self.site).position
         return (
@@ -222,7 +222,7 @@ class NearPoint:
         """See :class:`Check`."""
         return Names(bodies=frozenset({self.obj}))
 
-    def limits(self, state: StateView, history: History) -> tuple[Limit, ...]:  # noqa: ARG002
+    def limits(self, state: StateView, history: History) -> tuple[Limit, ...]:
         """See :class:`Check`."""
         offset = state.body_position(self.obj) - np.array(self.point)
         place = "the place aside"
@@ -304,7 +304,7 @@ class HingeOpen:
         """See :class:`Check`."""
         return Names(joints=frozenset({self.joint}))
 
-    def limits(self, state: StateView, history: History) -> tuple[Limit, ...]:  # noqa: ARG002
+    def limits(self, state: StateView, history: History) -> tuple[Limit, ...]:
         """See :class:`Check`."""
         angle = abs(state.joint_position(self.joint))
         return (Limit(f"angle of {self.joint}", angle, self.angle, unit="rad"),)
@@ -321,7 +321,7 @@ class HingeClosed:
         """See :class:`Check`."""
         return Names(joints=frozenset({self.joint}))
 
-    def limits(self, state: StateView, history: History) -> tuple[Limit, ...]:  # noqa: ARG002
+    def limits(self, state: StateView, history: History) -> tuple[Limit, ...]:
         """See :class:`Check`."""
         angle = abs(state.joint_position(self.joint))
         return (Limit(f"angle of {self.joint}", angle, high=self.angle, unit="rad"),)
@@ -346,7 +346,7 @@ class WristTilt:
         """See :class:`Check`."""
         return Names()
 
-    def limits(self, state: StateView, history: History) -> tuple[Limit, ...]:  # noqa: ARG002
+    def limits(self, state: StateView, history: History) -> tuple[Limit, ...]:
         """See :class:`Check`."""
         tilts = history.end_effector_tilts[history.stage_start :]
         span = max(tilts) - min(tilts) if tilts else 0.0

@@ -1,0 +1,210 @@
+"""The controller: the one process that writes a run's results."""
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_robomem import __version__
+from pytest_robomem.crash import crash_record
+from pytest_robomem.report.terminal import summary_lines
+from pytest_robomem.reporting import FIGURE_PREFIX, RECORD_PROPERTY, figures_of
+from pytest_robomem.results.journal import Journal, read_journal
+from pytest_robomem.results.records import EpisodeResult
+from pytest_robomem.results.summary import latest
+from pytest_robomem.results.tables import write_tables, write_text
+from pytest_robomem.scene.cameras import gpu_renderer, library_missing
+from pytest_robomem.scene.simulator import simulator_versions
+from pytest_robomem.scoring.rulebooks import RULEBOOKS
+from pytest_robomem.settings import Settings, public_arguments
+from pytest_robomem.worker import DONE_KEY, deselect_done
+
+JOURNAL_NAME, RUN_NAME = "episodes.jsonl", "run.json"
+# Runs that differ in one of these must not share a results folder.
+_SAME_RUN = ("policy", "policy_kwargs", "rules", "success", "max_steps", "replan_steps")
+_SAME_RUN_ALSO = ("settle_steps", "image_size", "prompts")
+
+
+class Controller:
+    """Hooks of the process that the user started.
+
+    Args:
+        config: pytest's.
+        settings: of the run.
+    """
+
+    def __init__(self, config: pytest.Config, settings: Settings) -> None:
+        self._config = config
+        self._settings = settings
+        self._journal = Journal(settings.results / JOURNAL_NAME)
+        self._records: list[EpisodeResult] = []
+        self._done: list[str] = []
+        self._started = time.monotonic()
+        self._new_records = 0
+        self._writing = not config.option.collectonly
+        self._notes: list[str] = []
+        if settings.video in ("on", "failed") and settings.render != "auto":
+            _require_library(settings.render)
+        elif settings.video in ("on", "failed"):
+            _require_library("egl" if gpu_renderer() else "osmesa")
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionstart(self) -> None:
+        """Take up the results folder: go on with what is there, or put it aside."""
+        if not self._writing:
+            return
+        folder = self._settings.results
+        if self._settings.resume:
+            self._resume()
+        elif (folder / JOURNAL_NAME).exists():
+            aside = _free_name(folder)
+            folder.rename(aside)
+            self._notes.append(f"the results of the run before are now in {aside.name}/")
+        self._write_run()
+
+    def pytest_report_header(self) -> list[str]:
+        """What is evaluated, by which rules, on what."""
+        settings = self._settings
+        versions = simulator_versions()
+        seeds = settings.seeds
+        shown = f"seed {seeds[0]}" if len(seeds) == 1 else f"{len(seeds)} seeds from {seeds[0]}"
+        gpu = gpu_renderer()
+        images = f"EGL on {gpu}" if gpu and settings.render != "osmesa" else "OSMesa"
+        lines = [
+            f"robomem {__version__}: policy {settings.policy}, rules "
+            f"{RULEBOOKS[settings.rules].version} ({settings.success}), {shown}",
+            "robomem: "
+            + ", ".join(f"{name} {versions[name]}" for name in versions)
+            + f"; images: {images}, when asked for",
+        ]
+        return lines + [f"robomem: {note}" for note in self._notes]
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """Tell a worker which episodes are done."""
+        node.workerinput[DONE_KEY] = list(self._done)
+
+    def pytest_collection_modifyitems(
+        self, config: pytest.Config, items: list[pytest.Item]
+    ) -> None:
+        """Leave out what is done (without workers)."""
+        deselect_done(config, items, frozenset(self._done))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Take the record out of a report, before JUnit sees it, and append it to the journal."""
+        hidden = self._settings.junit_properties == "off"
+        kept, record = [], None
+        for name, value in report.user_properties:
+            if name == RECORD_PROPERTY:
+                record = value
+            elif not (hidden and name.startswith(FIGURE_PREFIX)):
+                kept.append((name, value))
+        report.user_properties = kept
+        if record is not None:
+            self._take(EpisodeResult.model_validate(record))
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_handlecrashitem(self, crashitem: str, report: pytest.TestReport) -> None:
+        """A worker died: that is an error of this episode, not a failure of the policy."""
+        record = crash_record(crashitem, self._settings, str(report.longrepr))
+        if record is not None:
+            report.when = "setup"
+            report.longrepr = record.message
+            report.user_properties.extend(figures_of(record))
+            self._take(record)
+
+    def pytest_sessionfinish(self) -> None:
+        """Write the tables, whatever ended the session."""
+        if not self._writing or not self._records:
+            return
+        write_tables(self._settings.results, latest(self._records), self._settings.seeds)
+        self._write_run()
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        """Print the summary table."""
+        if not self._records or terminalreporter.config.option.verbose < -1:
+            return
+        terminalreporter.section(f"robot-memory results ({self._settings.policy})")
+        seconds = time.monotonic() - self._started if self._new_records else 0.0
+        for line in summary_lines(latest(self._records), seconds):
+            terminalreporter.write_line(line)
+        terminalreporter.write_line(f"results: {self._settings.results}")
+
+    def _take(self, record: EpisodeResult) -> None:
+        self._records.append(record)
+        self._new_records += 1
+        self._journal.append(record.to_builtins())
+
+    def _resume(self) -> None:
+        folder = self._settings.results
+        run_file = folder / RUN_NAME
+        if run_file.exists():
+            before = json.loads(run_file.read_text(encoding="utf-8"))
+            differing = [
+                key for key, value in self._identity().items() if before["identity"][key] != value
+            ]
+            if differing:
+                raise pytest.UsageError(
+                    f"--robomem-resume: the run in {folder} differs in {', '.join(differing)}; "
+                    "choose another --robomem-results, or leave --robomem-resume out to start anew"
+                )
+        self._records = [
+            EpisodeResult.model_validate(record) for record in read_journal(self._journal.path)
+        ]
+        # What was an error is run again.
+        self._done = [r.node_id for r in latest(self._records) if r.status != "error"]
+        self._notes.append(f"resuming: {len(self._done)} episodes are done")
+
+    def _identity(self) -> dict[str, Any]:
+        settings = self._settings.public_dump()
+        return {
+            **{key: settings[key] for key in (*_SAME_RUN, *_SAME_RUN_ALSO)},
+            "versions": simulator_versions(),
+            "robomem": __version__,
+        }
+
+    def _write_run(self) -> None:
+        renderers = sorted({r.gl_renderer for r in self._records if r.gl_renderer})
+        content = {
+            "identity": self._identity(),
+            "settings": self._settings.public_dump(),
+            "rules": RULEBOOKS[self._settings.rules].version,
+            "python": sys.version.split()[0],
+            "pytest": pytest.__version__,
+            "gl_renderers": renderers,
+            "git_commit": _git_commit(self._config.invocation_params.dir),
+            "command": ["pytest", *public_arguments(self._config.invocation_params.args)],
+        }
+        text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+        write_text(self._settings.results / RUN_NAME, text)
+
+
+def _require_library(backend: str) -> None:
+    if missing := library_missing(backend):
+        raise pytest.UsageError(f"--robomem-video: {missing}")
+
+
+def _free_name(folder: Path) -> Path:
+    number = 1
+    while (candidate := folder.with_name(f"{folder.name}.{number}")).exists():
+        number += 1
+    return candidate
+
+
+def _git_commit(folder: Path) -> str:
+    try:
+        found = subprocess.run(
+            ["git", "-C", str(folder), "rev-parse", "HEAD"],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=10,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return found.stdout.strip() if found.returncode == 0 else ""

@@ -1,0 +1,58 @@
+"""The record of an episode whose worker died: only the item's id is left."""
+
+import importlib.util
+import re
+import shlex
+from types import ModuleType
+
+from pytest_robomem.collection import TASKS_FOLDER
+from pytest_robomem.reporting import error_record
+from pytest_robomem.resources import resource_dir
+from pytest_robomem.results.records import EpisodeResult
+from pytest_robomem.settings import Settings
+from pytest_robomem.task import Task, task_of
+
+_ITEM = re.compile(r"^(?P<path>[^:]+)::(?:.*::)?(?P<function>test_\w+)\[(?:.*-)?seed(?P<seed>\d+)")
+
+
+def crash_record(node_id: str, settings: Settings, reason: str) -> EpisodeResult | None:
+    """Error record of a crashed item; ``None`` if it was no episode."""
+    item = _ITEM.match(node_id)
+    if item is None:
+        return None
+    task, seed = _task(item["path"], item["function"]), int(item["seed"])
+    repeat = shlex.join(["pytest", node_id, f"--policy={settings.policy}", f"--seeds={seed}"])
+    message = (
+        f"task {task.task_id} ({task.name}), seed {seed}: the worker process died while it ran "
+        f"this episode ({reason})\nrepeat with: {repeat}"
+    )
+    return error_record(task, seed, node_id, settings, message, repeat)
+
+
+def _task(path: str, function: str) -> Task:
+    folder, _, file_name = path.rpartition("/")
+    packaged = resource_dir(TASKS_FOLDER) / file_name
+    if folder == TASKS_FOLDER and packaged.is_file():
+        declared = task_of(getattr(_load(packaged.stem), function, None))
+        if declared is not None:
+            return declared
+    # A task of the user's own: its module is not imported here, where nobody asked for it.
+    return Task(
+        name=function.removeprefix("test_"),
+        number=None,
+        scene=packaged,
+        prompt="",
+        published_prompt=None,
+        family="",
+        memory=(),
+    )
+
+
+def _load(stem: str) -> ModuleType:
+    path = resource_dir(TASKS_FOLDER) / f"{stem}.py"
+    spec = importlib.util.spec_from_file_location(f"_robomem_{stem}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

@@ -1,0 +1,24 @@
+"""What ``robomem doctor`` looks at."""
+
+from pytest_robomem import __version__
+from pytest_robomem.resources import resource_dir
+from pytest_robomem.scene.cameras import gpu_renderer, library_missing
+from pytest_robomem.scene.simulator import SimulatorError, load_simulator, simulator_versions
+
+
+def report_lines() -> tuple[bool, list[str]]:
+    """Whether episodes can be run here, and what was found."""
+    lines = [f"pytest-robomem {__version__}"]
+    lines += [f"{name} {version}" for name, version in simulator_versions().items()]
+    healthy = True
+    try:
+        scenes = len(list(resource_dir("bddl").glob("*.bddl")))
+        load_simulator()
+        lines.append(f"simulator: ok, {scenes} scenes")
+    except (SimulatorError, FileNotFoundError) as error:
+        healthy = False
+        lines.append(f"simulator: {error}")
+    gpu = gpu_renderer()
+    software = library_missing("osmesa")
+    lines.append(f"images: {'EGL on ' + gpu if gpu else software or 'OSMesa (CPU)'}")
+    return healthy, lines

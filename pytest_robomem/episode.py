@@ -1,0 +1,331 @@
+"""Running one episode: settle, observe, act, step, score."""
+
+import hashlib
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pytest_robomem.deadline import DeadlineExceeded, deadline
+from pytest_robomem.policy import Policy, check_chunk
+from pytest_robomem.results.records import EpisodeResult, GoalResult, WallTimes, reached
+from pytest_robomem.scene.model import DUMMY_ACTION, Scene
+from pytest_robomem.scene.observation import Observation
+from pytest_robomem.scene.recording import Trajectory, TrajectoryRecorder
+from pytest_robomem.scene.simulator import simulator_versions
+from pytest_robomem.scoring.goals import Goal
+from pytest_robomem.scoring.rulebook import Scorer
+from pytest_robomem.settings import Settings
+from pytest_robomem.task import Task
+
+GOAL_MISSED = "goal_not_reached"
+
+
+class EpisodeError(RuntimeError):
+    """An episode that could not be evaluated; never a verdict on the policy.
+
+    Attributes:
+        result: record of the error.
+        trajectory: what was recorded until then.
+    """
+
+    def __init__(self, message: str, result: EpisodeResult, trajectory: Trajectory | None) -> None:
+        super().__init__(message)
+        self.result = result
+        self.trajectory = trajectory
+
+
+class SimulatorFaultError(RuntimeError):
+    """MuJoCo's numbers broke down; it restarts the scene by itself, which must not go unseen."""
+
+
+@dataclass(frozen=True)
+class EpisodeRequest:
+    """One episode to run.
+
+    Attributes:
+        scorers: by name of the rulebook; the first decides success and the end.
+        repeat: the command that runs this one episode again.
+        build_seconds: time that building the scene took for this episode.
+    """
+
+    task: Task
+    seed: int
+    node_id: str
+    settings: Settings
+    rules: str
+    scorers: dict[str, Scorer]
+    max_steps: int
+    replan_steps: int
+    repeat: str
+    build_seconds: float = 0.0
+
+    @property
+    def prompt(self) -> str:
+        """The instruction in the wording asked for."""
+        return self.task.worded(self.settings.prompts)
+
+
+@dataclass
+class EpisodeOutcome:
+    """A finished episode: its record and its trajectory."""
+
+    result: EpisodeResult
+    trajectory: Trajectory
+
+
+class StepListener:
+    """Looks on after every step (0 is the settled state); does nothing by itself."""
+
+    def after_step(self, scene: Scene, step: int) -> None:
+        """Called with the scene as it is after policy step ``step``."""
+
+
+@dataclass
+class _Stopwatch:
+    seconds: dict[str, float] = field(default_factory=dict)
+    started: float = field(default_factory=time.perf_counter)
+
+    @contextmanager
+    def on(self, part: str) -> Iterator[None]:
+        begun = time.perf_counter()
+        try:
+            yield
+        finally:
+            passed = time.perf_counter() - begun
+            self.seconds[part] = self.seconds.get(part, 0.0) + passed
+
+    def times(self, build: float) -> WallTimes:
+        seconds = dict(self.seconds)
+        seconds["policy"] = max(0.0, seconds.get("policy", 0.0) - seconds.get("render", 0.0))
+        total = time.perf_counter() - self.started
+        rounded = {part: round(value, 4) for part, value in seconds.items()}
+        return WallTimes(build=round(build, 4), total=round(total, 4), **rounded)
+
+
+class EpisodeRun:
+    """One episode under way.
+
+    Args:
+        request: what to run.
+        scene: the task's scene.
+        policy: who acts.
+        listeners: look on after every step.
+    """
+
+    def __init__(
+        self,
+        request: EpisodeRequest,
+        scene: Scene,
+        policy: Policy,
+        listeners: Sequence[StepListener] = (),
+    ) -> None:
+        self._request = request
+        self._scene = scene
+        self._policy: Any = policy
+        self._listeners = listeners
+        self._watch = _Stopwatch()
+        self._doing = "starting"
+        self._recorder: TrajectoryRecorder | None = None
+        self._steps = 0
+        self._clipped = 0
+        self._state_hash = ""
+        self._goal_step: int | None = None
+
+    def run(self) -> EpisodeOutcome:
+        """Run the episode to its end.
+
+        Raises:
+            EpisodeError: policy, simulator or renderer failed, or the time was up.
+        """
+        try:
+            with deadline(self._request.settings.timeout):
+                goal = self._begin()
+                self._loop(goal)
+                return self._finish(goal)
+        except DeadlineExceeded as error:
+            raise self._error(f"{error}; it stood here:\n{error.where}") from error
+        except Exception as error:  # attributed and raised again, never counted as a failure
+            raise self._error(f"{type(error).__name__}: {error}") from error
+
+    def _begin(self) -> Goal:
+        request, scene = self._request, self._scene
+        self._doing = "placing the scene"
+        with self._watch.on("reset"):
+            scene.reset(request.seed)
+        positions, quaternions = scene.body_placements
+        self._state_hash = _hash(scene.data.qpos, positions, quaternions)
+        self._recorder = TrajectoryRecorder(scene.data.qpos.copy(), positions, quaternions)
+        self._doing = "settling the scene"
+        with self._watch.on("physics"):
+            for _ in range(request.settings.settle_steps):
+                scene.step(np.array(DUMMY_ACTION))
+        self._doing = "preparing the rules"
+        goal = Goal(scene.description.goal, scene.view)
+        for scorer in request.scorers.values():
+            scorer.begin(scene.view)
+        self._after_step(0)
+        self._doing = "starting the policy"
+        with self._watch.on("policy"):
+            self._tell_policy("attach_simulator", scene.view)
+            self._policy.reset()
+            self._tell_policy("episode_start", request.task.task_id, request.seed)
+        return goal
+
+    def _loop(self, goal: Goal) -> None:
+        request, scene = self._request, self._scene
+        deciding = next(iter(request.scorers.values()))
+        plan: list[NDArray[np.float64]] = []
+        while self._steps < request.max_steps and not deciding.finished:
+            step = self._steps + 1
+            observation = self._observation()
+            with self._watch.on("policy"):
+                self._doing = f"policy.observe at step {step}"
+                size = request.settings.image_size
+                self._tell_policy("observe", observation, request.prompt, size)
+                if not plan:
+                    self._doing = f"policy.infer_actions at step {step}"
+                    chunk = self._policy.infer_actions(observation, request.prompt, size)
+                    plan = list(check_chunk(chunk)[: request.replan_steps])
+            observation.expire()
+            action = plan.pop(0)
+            self._clipped += int(np.count_nonzero(np.abs(action) > 1.0))
+            self._doing = f"simulator at step {step}"
+            with self._watch.on("physics"):
+                scene.step(action)
+            if faults := scene.faults():
+                raise SimulatorFaultError(f"MuJoCo met a bad {', '.join(faults)}")
+            self._steps = step
+            assert self._recorder is not None
+            self._recorder.add_action(action)
+            self._doing = f"scoring step {step}"
+            with self._watch.on("scoring"):
+                for scorer in request.scorers.values():
+                    scorer.update(scene.view, step)
+                if self._goal_step is None and goal.reached(scene.view):
+                    self._goal_step = step
+            self._after_step(step)
+
+    def _finish(self, goal: Goal) -> EpisodeOutcome:
+        request, view = self._request, self._scene.view
+        cards = {name: scorer.card() for name, scorer in request.scorers.items()}
+        deciding = next(iter(cards.values()))
+        goal_final = goal.reached(view)
+        succeeded = reached(
+            request.settings.success, stages=deciding.stage_success, goal=goal_final
+        )
+        result = self._record(
+            status="passed" if succeeded else "failed",
+            cards=cards,
+            goal=GoalResult(final=goal_final, first_step=self._goal_step),
+            failure_reason="" if succeeded else deciding.failure_reason or GOAL_MISSED,
+            message="" if succeeded else self._explain(goal, goal_final),
+        )
+        self._doing = "policy.episode_end"
+        self._tell_policy("episode_end", result)
+        events = {
+            stage.name: stage.completed_at
+            for stage in deciding.stages
+            if stage.completed_at is not None
+        }
+        assert self._recorder is not None
+        return EpisodeOutcome(result, self._recorder.finish(events))
+
+    def _explain(self, goal: Goal, goal_final: bool) -> str:
+        request, view = self._request, self._scene.view
+        scorer = next(iter(request.scorers.values()))
+        lines = [
+            f"task {request.task.task_id} ({request.task.name}), seed {request.seed}: "
+            f"no success after {self._steps} steps under {request.rules}"
+        ]
+        if explanation := scorer.explain(view):
+            lines.append(explanation)
+        if not goal_final:
+            lines.append(f"goal not reached at the end: {goal.shortfall(view)} does not hold")
+        if failure := getattr(self._policy, "failure", None):
+            lines.append(f"the policy says: {failure}")
+        lines.append(f"repeat with: {request.repeat}")
+        return "\n".join(lines)
+
+    def _observation(self) -> Observation:
+        def render(camera: str) -> Any:
+            doing, self._doing = self._doing, f"rendering {camera} at step {self._steps + 1}"
+            with self._watch.on("render"):
+                image = self._scene.render(camera)
+            self._doing = doing
+            return image
+
+        return Observation(
+            self._scene.observations,
+            render,
+            self._request.prompt,
+            self._request.settings.image_size,
+        )
+
+    def _after_step(self, step: int) -> None:
+        scene = self._scene
+        assert self._recorder is not None
+        self._recorder.add_state(
+            scene.data.qpos.copy(), scene.kinematics_qpos.copy(), scene.end_effector()
+        )
+        self._doing = f"recording step {step}"
+        with self._watch.on("render"):
+            for listener in self._listeners:
+                listener.after_step(scene, step)
+
+    def _tell_policy(self, method: str, *arguments: Any) -> None:
+        if callable(tell := getattr(self._policy, method, None)):
+            tell(*arguments)
+
+    def _error(self, reason: str) -> EpisodeError:
+        request = self._request
+        message = (
+            f"task {request.task.task_id} ({request.task.name}), seed {request.seed}: error in "
+            f"{self._doing}: {reason}\nrepeat with: {request.repeat}"
+        )
+        result = self._record(status="error", failure_reason="error", message=message)
+        recorded = self._recorder if self._steps else None
+        return EpisodeError(message, result, recorded.finish({}) if recorded else None)
+
+    def _record(self, **outcome: Any) -> EpisodeResult:
+        request = self._request
+        settings = request.settings
+        return EpisodeResult(
+            node_id=request.node_id,
+            task_id=request.task.task_id,
+            task_name=request.task.name,
+            family=request.task.family,
+            memory=request.task.memory,
+            seed=request.seed,
+            prompt=request.prompt,
+            rules=request.rules,
+            success=settings.success,
+            steps=self._steps,
+            clipped_values=self._clipped,
+            initial_state_sha256=self._state_hash,
+            policy=settings.policy,
+            settings={
+                "max_steps": request.max_steps,
+                "replan_steps": request.replan_steps,
+                "settle_steps": settings.settle_steps,
+                "image_size": settings.image_size,
+                "prompts": settings.prompts,
+            },
+            wall_times=self._watch.times(request.build_seconds),
+            stepper=self._scene.stepper_name,
+            gl_renderer=self._scene.gl_renderer,
+            versions=simulator_versions(),
+            repeat=request.repeat,
+            **outcome,
+        )
+
+
+def _hash(*arrays: NDArray[np.float64]) -> str:
+    digest = hashlib.sha256()
+    for array in arrays:
+        digest.update(np.ascontiguousarray(array, dtype="<f8").tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,164 @@
+"""From a test item to an episode's record, and from there into pytest's report."""
+
+import shlex
+from typing import Any
+
+import pytest
+
+from pytest_robomem.episode import EpisodeError, EpisodeRequest, EpisodeRun
+from pytest_robomem.options import INI_PREFIX, OPTIONS
+from pytest_robomem.policy import Policy
+from pytest_robomem.results.records import EpisodeResult
+from pytest_robomem.run import SETTINGS
+from pytest_robomem.scene.model import Scene
+from pytest_robomem.scoring.rulebook import Scorer, StageScorer
+from pytest_robomem.scoring.rulebooks import RULEBOOKS
+from pytest_robomem.settings import Settings, public_arguments
+from pytest_robomem.storage import EpisodeFiles
+from pytest_robomem.task import Task, task_of
+
+RECORD_PROPERTY = "robomem_record"
+FIGURE_PREFIX = "robomem."
+_RESULT = pytest.StashKey[EpisodeResult]()
+
+
+def run_and_record(
+    item: pytest.Item,
+    seed: int,
+    settings: Settings,
+    scene: Scene,
+    policy: Policy,
+    build_seconds: float,
+) -> EpisodeResult:
+    """Run the episode of a test item, leave its files and remember its record.
+
+    Raises:
+        EpisodeError: the episode could not be evaluated.
+    """
+    task = task_of(getattr(item, "function", None))
+    assert task is not None
+    request = _request(item, task, seed, settings, build_seconds)
+    files = EpisodeFiles(settings, task, seed)
+    with files.recording() as listeners:
+        try:
+            outcome = EpisodeRun(request, scene, policy, listeners).run()
+        except EpisodeError as error:
+            item.stash[_RESULT] = files.keep(error.result, error.trajectory, scene)
+            raise
+        result = files.keep(outcome.result, outcome.trajectory, scene)
+    item.stash[_RESULT] = result
+    return result
+
+
+def _request(
+    item: pytest.Item, task: Task, seed: int, settings: Settings, build_seconds: float
+) -> EpisodeRequest:
+    book = RULEBOOKS[settings.rules]
+    return EpisodeRequest(
+        task=task,
+        seed=seed,
+        node_id=item.nodeid,
+        settings=settings,
+        rules=book.version,
+        scorers=_scorers(task, settings),
+        max_steps=settings.max_steps or task.max_steps or book.max_steps,
+        replan_steps=settings.replan_steps or book.replan_steps,
+        repeat=repeat_command(item),
+        build_seconds=build_seconds,
+    )
+
+
+def _scorers(task: Task, settings: Settings) -> dict[str, Scorer]:
+    if task.number is None:
+        return {"own": StageScorer("own", task.stages)}
+    number = task.number
+    names = sorted(RULEBOOKS, key=lambda name: name != settings.rules)
+    return {name: RULEBOOKS[name].scorer_for(number) for name in names}
+
+
+def repeat_command(item: pytest.Item) -> str:
+    """Command that runs one item again with the same settings."""
+    words = ["pytest", item.nodeid]
+    for option in OPTIONS:
+        given = item.config.getoption(INI_PREFIX + option.key)
+        if given and option.key not in ("seeds", "results", "resume") and not option.switch:
+            words.append(f"{option.flag}={given}")
+    seed = getattr(getattr(item, "callspec", None), "params", {}).get("robomem_seed")
+    words.append(f"--seeds={seed}")
+    return shlex.join(public_arguments(words))
+
+
+def attach_record(item: pytest.Item, call: pytest.CallInfo[None], report: Any) -> None:
+    """Put the record into the report of the phase that decides the outcome."""
+    deciding = report.when == "call" or (report.when == "setup" and report.failed)
+    if not deciding or SETTINGS not in item.config.stash:
+        return
+    status = "error" if report.when == "setup" else report.outcome
+    if status == "skipped":
+        return
+    known = item.stash.get(_RESULT, None)
+    reason = f"{call.excinfo.typename}: {call.excinfo.value}" if call.excinfo else ""
+    if known is None:
+        if status != "error":
+            return  # a test that declares a task but runs no episode
+        record = _bare_error(item, reason)
+    else:
+        record = known.model_copy(
+            update={"status": status, "message": known.message or _own_assertion(status, reason)}
+        )
+    report.user_properties.append((RECORD_PROPERTY, record.to_builtins()))
+    figures = figures_of(record)
+    item.user_properties.extend(figures)  # reports of later phases copy them, which JUnit reads
+    report.user_properties.extend(figures)
+
+
+def _own_assertion(status: str, reason: str) -> str:
+    return reason if status == "failed" else ""
+
+
+def _bare_error(item: pytest.Item, reason: str) -> EpisodeResult:
+    """Record of an episode that did not even start."""
+    task = task_of(getattr(item, "function", None))
+    assert task is not None
+    settings = item.config.stash[SETTINGS]
+    seed = getattr(getattr(item, "callspec", None), "params", {}).get("robomem_seed", 0)
+    return error_record(task, int(seed), item.nodeid, settings, reason, repeat_command(item))
+
+
+def error_record(
+    task: Task, seed: int, node_id: str, settings: Settings, reason: str, repeat: str
+) -> EpisodeResult:
+    """Record of an episode that ended with an error before it could report anything itself."""
+    return EpisodeResult(
+        node_id=node_id,
+        task_id=task.task_id,
+        task_name=task.name,
+        family=task.family,
+        memory=task.memory,
+        seed=seed,
+        prompt=task.worded(settings.prompts),
+        status="error",
+        rules=RULEBOOKS[settings.rules].version,
+        success=settings.success,
+        failure_reason="error",
+        message=reason,
+        policy=settings.policy,
+        repeat=repeat,
+    )
+
+
+def figures_of(record: EpisodeResult) -> list[tuple[str, Any]]:
+    """What JUnit shows of an episode, as plain names and values."""
+    figures: dict[str, Any] = {
+        "task_id": record.task_id,
+        "seed": record.seed,
+        "rules": record.rules,
+        "status": record.status,
+        "steps": record.steps,
+        "stage_score": round(record.stage_score, 1),
+        "stage_success": record.stage_success,
+        "goal_success": record.goal_success,
+        "failure_reason": record.failure_reason,
+        "initial_state_sha256": record.initial_state_sha256,
+    }
+    return [(FIGURE_PREFIX + name, value) for name, value in figures.items()]

@@ -1,0 +1,143 @@
+"""What is known of one episode, in the form in which it travels and is stored."""
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, NonNegativeInt
+
+from pytest_robomem.results.cards import ScoreCard
+
+SCHEMA_VERSION = 1
+
+Status = Literal["passed", "failed", "error"]
+Success = Literal["stages", "goal", "both"]
+
+
+class EpisodeFailedError(AssertionError):
+    """An episode did not reach what was asked; the message says what is missing."""
+
+
+class GoalResult(BaseModel):
+    """Whether the scene's goal held at the end, and when it held first (policy step from 1)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    final: bool
+    first_step: int | None = None
+
+    @property
+    def ever(self) -> bool:
+        """Whether the goal held after any step."""
+        return self.first_step is not None
+
+
+class WallTimes(BaseModel):
+    """Seconds spent on parts of an episode."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    build: float = 0.0
+    reset: float = 0.0
+    policy: float = 0.0
+    physics: float = 0.0
+    render: float = 0.0
+    scoring: float = 0.0
+    total: float = 0.0
+
+
+class EpisodeResult(BaseModel):
+    """Result of one episode.
+
+    Attributes:
+        schema_version: of this record.
+        node_id: pytest's id of the item.
+        task_id: 1 to 26, or the name of a task of the user's own.
+        task_name: name of the test function, without ``test_``.
+        status: outcome of the test; ``error`` means that the episode could not be evaluated.
+        rules: version of the rulebook that decided.
+        success: what had to be reached.
+        cards: score cards by rulebook name; the first decided.
+        goal: the scene's goal; ``None`` if the episode was an error.
+        steps: policy steps taken, the settling steps left out.
+        failure_reason: in a word, machine-readable; empty for success.
+        message: for people: what is missing and how far it was, or what went wrong.
+        clipped_values: components of actions outside [-1, 1], which the controller clips.
+        initial_state_sha256: of the joint state and the fixtures' poses right after the reset.
+        policy: specification of the policy.
+        settings: step limits that applied, and the wording of the prompt.
+        versions: of the packages that decide the states.
+        repeat: command that runs this one episode again.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    schema_version: int = SCHEMA_VERSION
+    node_id: str
+    task_id: int | str
+    task_name: str
+    family: str = ""
+    memory: tuple[str, ...] = ()
+    seed: NonNegativeInt
+    prompt: str
+    status: Status
+    rules: str
+    success: Success
+    cards: dict[str, ScoreCard] = {}
+    goal: GoalResult | None = None
+    steps: int = 0
+    failure_reason: str = ""
+    message: str = ""
+    clipped_values: int = 0
+    initial_state_sha256: str = ""
+    policy: str = ""
+    settings: dict[str, int | str] = {}
+    wall_times: WallTimes = WallTimes()
+    stepper: str = ""
+    gl_renderer: str = ""
+    versions: dict[str, str] = {}
+    videos: tuple[str, ...] = ()
+    trajectory: str = ""
+    repeat: str = ""
+
+    @property
+    def deciding_card(self) -> ScoreCard | None:
+        """Card of the rulebook that decided; ``None`` for an episode that was an error."""
+        return next(iter(self.cards.values()), None)
+
+    @property
+    def stage_score(self) -> float:
+        """Completed stages in percent under the deciding rulebook."""
+        return self.deciding_card.stage_score if self.deciding_card else 0.0
+
+    @property
+    def stage_success(self) -> bool:
+        """Whether all stages were completed under the deciding rulebook."""
+        return bool(self.deciding_card and self.deciding_card.stage_success)
+
+    @property
+    def goal_success(self) -> bool:
+        """Whether the scene's goal held at the end."""
+        return bool(self.goal and self.goal.final)
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether the episode reached what was asked."""
+        return reached(self.success, stages=self.stage_success, goal=self.goal_success)
+
+    def require_success(self) -> None:
+        """Fail the test unless the episode reached what was asked.
+
+        Raises:
+            EpisodeFailedError: it did not; the message says what is missing and how far it was.
+        """
+        __tracebackhide__ = True
+        if not self.succeeded:
+            raise EpisodeFailedError(self.message)
+
+    def to_builtins(self) -> dict[str, Any]:
+        """Plain builtins, fit for JSON and for the channel between pytest's processes."""
+        return self.model_dump(mode="json")
+
+
+def reached(success: Success, *, stages: bool, goal: bool) -> bool:
+    """Whether an episode with these results reached what ``success`` asks."""
+    return {"stages": stages, "goal": goal, "both": stages and goal}[success]

@@ -1,0 +1,210 @@
+"""TSV and JSON files of a run. The public evaluator's columns come first, ours after them."""
+
+import csv
+import io
+import json
+import os
+import tempfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from pytest_robomem.results.records import EpisodeResult
+from pytest_robomem.results.summary import GroupSummary, grouped, macro_mean, summarise
+
+EPISODE_COLUMNS = (
+    # revision 2026-06-02, which the guide describes
+    *("task_id", "ep", "seed", "score_pct", "goal", "prompt", "video_dir"),
+    # revision 2026-06-29's name for all stages completed
+    "tsr_success",
+    # ours
+    *("status", "rules", "success_asked", "goal_ever", "steps", "failure_reason"),
+    *("clipped_values", "initial_state_sha256", "family", "memory", "wall_seconds"),
+    *("trajectory", "message", "node_id"),
+)
+TASK_COLUMNS = (
+    *("task_id", "num_trials", "seed_start", "average_score_pct", "goal_success_rate_pct"),
+    *("prompt", "video_dir"),
+    "tsr_success_rate_pct",
+    *("tsr_low_pct", "tsr_high_pct", "num_passed", "num_errors", "average_steps", "family"),
+)
+
+
+def write_tables(folder: Path, records: Sequence[EpisodeResult], seeds: Sequence[int]) -> None:
+    """Write ``episodes.tsv``, ``task_summary.tsv``, ``summary.json`` and ``aggregate.json``.
+
+    Args:
+        folder: the results folder.
+        records: one for each episode, ordered.
+        seeds: of the run; the public column ``ep`` is a seed's number in it.
+    """
+    tasks = grouped(records, lambda record: str(record.task_id))
+    summaries = {name: summarise(name, group) for name, group in tasks.items()}
+    video_dir = str(folder / "videos")
+    _write_tsv(
+        folder / "episodes.tsv",
+        EPISODE_COLUMNS,
+        (_episode_row(record, seeds, video_dir) for record in records),
+    )
+    _write_tsv(
+        folder / "task_summary.tsv",
+        TASK_COLUMNS,
+        (_task_row(tasks[name], summaries[name], video_dir) for name in tasks),
+    )
+    _write_json(
+        folder / "summary.json",
+        [_task_json(tasks[name], summaries[name], seeds, video_dir) for name in tasks],
+    )
+    _write_json(folder / "aggregate.json", _aggregate(records, list(summaries.values())))
+
+
+def _episode_number(record: EpisodeResult, seeds: Sequence[int]) -> int | str:
+    return seeds.index(record.seed) if record.seed in seeds else ""
+
+
+def _yes_no(value: bool, record: EpisodeResult) -> str:
+    """The public Y and N; nothing for an episode that was not evaluated."""
+    return "" if record.status == "error" else "Y" if value else "N"
+
+
+def _one_decimal(value: float | None) -> str:
+    return "" if value is None else f"{value:.1f}"
+
+
+def _episode_row(record: EpisodeResult, seeds: Sequence[int], video_dir: str) -> dict[str, object]:
+    scored = record.status != "error"
+    return {
+        "task_id": record.task_id,
+        "ep": _episode_number(record, seeds),
+        "seed": record.seed,
+        "score_pct": _one_decimal(record.stage_score if scored else None),
+        "goal": _yes_no(record.goal_success, record),
+        "prompt": record.prompt,
+        "video_dir": video_dir,
+        "tsr_success": _yes_no(record.stage_success, record),
+        "status": record.status,
+        "rules": record.rules,
+        "success_asked": record.success,
+        "goal_ever": _yes_no(bool(record.goal and record.goal.ever), record),
+        "steps": record.steps,
+        "failure_reason": record.failure_reason,
+        "clipped_values": record.clipped_values,
+        "initial_state_sha256": record.initial_state_sha256,
+        "family": record.family,
+        "memory": "+".join(record.memory),
+        "wall_seconds": f"{record.wall_times.total:.2f}",
+        "trajectory": record.trajectory,
+        "message": record.message,
+        "node_id": record.node_id,
+    }
+
+
+def _task_row(
+    group: Sequence[EpisodeResult], summary: GroupSummary, video_dir: str
+) -> dict[str, object]:
+    low, high = summary.tsr_interval or (None, None)
+    return {
+        "task_id": group[0].task_id,
+        "num_trials": summary.scored,
+        "seed_start": min(record.seed for record in group),
+        "average_score_pct": _one_decimal(summary.stage_score),
+        "goal_success_rate_pct": _one_decimal(summary.goal_rate),
+        "prompt": group[0].prompt,
+        "video_dir": video_dir,
+        "tsr_success_rate_pct": _one_decimal(summary.tsr),
+        "tsr_low_pct": _one_decimal(low),
+        "tsr_high_pct": _one_decimal(high),
+        "num_passed": summary.passed,
+        "num_errors": summary.errors,
+        "average_steps": _one_decimal(summary.steps),
+        "family": group[0].family,
+    }
+
+
+def _task_json(
+    group: Sequence[EpisodeResult], summary: GroupSummary, seeds: Sequence[int], video_dir: str
+) -> dict[str, Any]:
+    return {
+        "task_id": group[0].task_id,
+        "num_trials": summary.scored,
+        "seed_start": min(record.seed for record in group),
+        "average_score_pct": summary.stage_score,
+        "goal_success_rate_pct": summary.goal_rate,
+        "prompt": group[0].prompt,
+        "video_dir": video_dir,
+        "tsr_success_rate_pct": summary.tsr,
+        "tsr_interval_pct": summary.tsr_interval,
+        "num_passed": summary.passed,
+        "num_errors": summary.errors,
+        "episodes": [_episode_json(record, seeds) for record in group],
+    }
+
+
+def _episode_json(record: EpisodeResult, seeds: Sequence[int]) -> dict[str, Any]:
+    card = record.deciding_card
+    scored = record.status != "error"
+    return {
+        "ep": _episode_number(record, seeds),
+        "seed": record.seed,
+        "score_pct": record.stage_score if scored else None,
+        "goal_success": record.goal_success if scored else None,
+        "stage_done": (
+            {stage.name: stage.completed_at is not None for stage in card.stages} if card else {}
+        ),
+        "tsr_success": record.stage_success if scored else None,
+        **record.to_builtins(),
+    }
+
+
+def _aggregate(
+    records: Sequence[EpisodeResult], summaries: Sequence[GroupSummary]
+) -> dict[str, Any]:
+    overall = summarise("total", records)
+    return {
+        "num_tasks": len(summaries),
+        "num_episodes": overall.scored,
+        "seed_start": min((record.seed for record in records), default=None),
+        "macro_average_score_pct": macro_mean(summary.stage_score for summary in summaries),
+        "macro_goal_success_rate_pct": macro_mean(summary.goal_rate for summary in summaries),
+        "macro_tsr_success_rate_pct": macro_mean(summary.tsr for summary in summaries),
+        "tsr_success_rate_pct": overall.tsr,
+        "tsr_interval_pct": overall.tsr_interval,
+        "num_passed": overall.passed,
+        "num_errors": overall.errors,
+        "rules": sorted({record.rules for record in records}),
+    }
+
+
+def _write_tsv(path: Path, columns: Sequence[str], rows: Iterable[dict[str, object]]) -> None:
+    buffer = io.StringIO()
+    writer = csv.DictWriter(buffer, columns, delimiter="\t", lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        writer.writerow({name: _one_line(value) for name, value in row.items()})
+    write_text(path, buffer.getvalue())
+
+
+def _one_line(value: object) -> object:
+    """Tabs and line breaks would need quotes, which many readers of TSV do not know."""
+    return " | ".join(value.split("\n")).replace("\t", " ") if isinstance(value, str) else value
+
+
+def _write_json(path: Path, content: object) -> None:
+    write_text(path, json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file that is whole at every moment."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(
+        "w", dir=path.parent, prefix=f".{path.name}-", delete=False, encoding="utf-8"
+    ) as partial:
+        partial.write(text)
+    Path(partial.name).chmod(0o666 & ~_umask())
+    os.replace(partial.name, path)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,158 @@
+"""All settings of a run, validated once."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+)
+
+from pytest_robomem.options import OPTIONS
+
+LARGEST_SEED = 2**32 - 1  # numpy.random.seed takes no larger one
+_TRUE_WORDS = {"true", "1", "yes", "on"}
+
+
+_SECRET_WORDS = ("key", "token", "secret", "password", "credential")
+_HIDDEN = "***"
+_KWARGS_FLAG = "--policy-kwargs"
+
+
+class SettingsError(ValueError):
+    """A setting that makes no sense; the message names the option."""
+
+
+def parse_seeds(spec: str) -> tuple[int, ...]:
+    """Seeds of a specification such as ``100``, ``100:150`` or ``100,105,110:113``.
+
+    Ranges are half open. The order is kept.
+
+    Raises:
+        ValueError: not such a specification, an empty range, or a seed given twice.
+    """
+    seeds: list[int] = []
+    for part in spec.split(","):
+        bounds = [bound.strip() for bound in part.split(":")]
+        if len(bounds) > 2 or not all(bound.isascii() and bound.isdigit() for bound in bounds):
+            raise ValueError(f"{part.strip()!r} is neither a seed (100) nor a range (100:150)")
+        numbers = [int(bound) for bound in bounds]
+        chosen = range(*numbers) if len(numbers) == 2 else range(numbers[0], numbers[0] + 1)
+        if not chosen:
+            raise ValueError(f"the range {part.strip()} is empty (its end is not included)")
+        if chosen[-1] > LARGEST_SEED:
+            raise ValueError(f"{chosen[-1]} is too large for a seed (at most {LARGEST_SEED})")
+        seeds.extend(chosen)
+    if len(set(seeds)) != len(seeds):
+        raise ValueError("a seed is given twice")
+    return tuple(seeds)
+
+
+def _parse_kwargs(text: Any) -> Any:
+    try:
+        parsed = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"is not valid JSON: {error}") from error
+    if not isinstance(parsed, dict):
+        raise ValueError(f'must be a JSON object such as \'{{"host": "127.0.0.1"}}\', not {text}')
+    return parsed
+
+
+def _check_policy(spec: str) -> str:
+    name, _, factory = spec.rpartition(":") if ":" in spec else (spec, "", "")
+    if not name.strip() or (":" in spec and not factory.strip()):
+        raise ValueError(f"{spec!r} is not name, module:factory or path.py:factory")
+    if name.endswith(".py") and not Path(name).is_file():
+        raise ValueError(f"there is no file {name}")
+    return spec
+
+
+PositiveInt = Annotated[int, Field(gt=0)]
+
+
+class Settings(BaseModel):
+    """Settings of a run; the options' help describes each."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    policy: Annotated[str, AfterValidator(_check_policy)]
+    policy_kwargs: Annotated[dict[str, Any], BeforeValidator(_parse_kwargs)]
+    seeds: Annotated[tuple[int, ...], BeforeValidator(parse_seeds)]
+    rules: Literal["guide"]
+    success: Literal["stages", "goal", "both"]
+    max_steps: PositiveInt | None
+    replan_steps: PositiveInt | None
+    settle_steps: Annotated[int, Field(ge=0)]
+    image_size: Annotated[int, Field(gt=0, le=4096)]
+    results: Path
+    resume: Annotated[bool, BeforeValidator(lambda word: str(word).lower() in _TRUE_WORDS)]
+    video: Literal["off", "on", "failed", "auto"]
+    trajectory: Literal["off", "on", "failed"]
+    render: Literal["auto", "egl", "osmesa"]
+    prompts: Literal["ours", "published", "stem"]
+    junit_properties: Literal["on", "off"]
+    timeout: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None
+
+    def public_dump(self) -> dict[str, Any]:
+        """All settings as JSON values; what looks like a secret is hidden."""
+        return {**self.model_dump(mode="json"), "policy_kwargs": _hide_secrets(self.policy_kwargs)}
+
+
+def make_settings(values: dict[str, str | None], base: Path) -> Settings:
+    """Validate the raw values of all options.
+
+    Args:
+        values: by key, as :func:`pytest_robomem.options.raw_values` gives them.
+        base: folder that a relative results folder refers to.
+
+    Raises:
+        SettingsError: with one line for each option that makes no sense.
+    """
+    try:
+        settings = Settings.model_validate(values)
+    except ValidationError as error:
+        flags = {option.key: option for option in OPTIONS}
+        lines = []
+        for problem in error.errors():
+            option = flags[str(problem["loc"][0])]
+            reason = problem["msg"].removeprefix("Value error, ")
+            lines.append(f"{option.flag} (or ini {option.ini}): {reason}")
+        raise SettingsError("\n".join(lines)) from None
+    return settings.model_copy(update={"results": (base / settings.results).resolve()})
+
+
+def public_arguments(arguments: Iterable[object]) -> list[str]:
+    """Command-line arguments fit for files and messages: secrets among the kwargs are hidden."""
+    shown: list[str] = []
+    for argument in map(str, arguments):
+        flag, separator, value = argument.partition("=")
+        if flag == _KWARGS_FLAG and separator:
+            shown.append(f"{flag}={_public_json(value)}")
+        else:
+            follows = bool(shown) and shown[-1] == _KWARGS_FLAG
+            shown.append(_public_json(argument) if follows else argument)
+    return shown
+
+
+def _public_json(text: str) -> str:
+    try:
+        return json.dumps(_hide_secrets(json.loads(text)))
+    except ValueError:
+        return _HIDDEN
+
+
+def _hide_secrets(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {
+            key: _HIDDEN
+            if any(word in str(key).lower() for word in _SECRET_WORDS)
+            else _hide_secrets(inner)
+            for key, inner in value.items()
+        }
+    return [_hide_secrets(inner) for inner in value] if isinstance(value, list) else value

@@ -1,0 +1,1 @@
+"""The 26 tasks of RoboMemArena as tests, one module a family."""

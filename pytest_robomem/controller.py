@@ -111,9 +111,10 @@ class Controller:
     @pytest.hookimpl(optionalhook=True)
     def pytest_handlecrashitem(self, crashitem: str, report: pytest.TestReport) -> None:
         """A worker died: that is an error of this episode, not a failure of the policy."""
-        record = crash_record(crashitem, self._settings, str(report.longrepr))
+        record = crash_record(crashitem, self._settings, self._config, str(report.longrepr))
         if record is not None:
             report.when = "setup"
+            report.location = (crashitem.partition("::")[0], None, crashitem.rpartition("::")[2])
             report.longrepr = record.message
             report.user_properties.extend(figures_of(record))
             self._take(record)

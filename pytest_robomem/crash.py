@@ -2,11 +2,12 @@
 
 import importlib.util
 import re
-import shlex
 from types import ModuleType
 
+import pytest
+
 from pytest_robomem.collection import TASKS_FOLDER
-from pytest_robomem.reporting import error_record
+from pytest_robomem.reporting import error_record, repeat_command
 from pytest_robomem.resources import resource_dir
 from pytest_robomem.results.records import EpisodeResult
 from pytest_robomem.settings import Settings
@@ -15,16 +16,18 @@ from pytest_robomem.task import Task, task_of
 _ITEM = re.compile(r"^(?P<path>[^:]+)::(?:.*::)?(?P<function>test_\w+)\[(?:.*-)?seed(?P<seed>\d+)")
 
 
-def crash_record(node_id: str, settings: Settings, reason: str) -> EpisodeResult | None:
+def crash_record(
+    node_id: str, settings: Settings, config: pytest.Config, reason: str
+) -> EpisodeResult | None:
     """Error record of a crashed item; ``None`` if it was no episode."""
     item = _ITEM.match(node_id)
     if item is None:
         return None
     task, seed = _task(item["path"], item["function"]), int(item["seed"])
-    repeat = shlex.join(["pytest", node_id, f"--policy={settings.policy}", f"--seeds={seed}"])
+    repeat = repeat_command(config, node_id, seed)
     message = (
-        f"task {task.task_id} ({task.name}), seed {seed}: the worker process died while it ran "
-        f"this episode ({reason})\nrepeat with: {repeat}"
+        f"the worker process died while it ran this episode ({reason})\n"
+        f"task {task.task_id} ({task.name}), seed {seed}\nrepeat with: {repeat}"
     )
     return error_record(task, seed, node_id, settings, message, repeat)
 

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+from pytest_robomem.tracebacks import relevant
+
 
 class DeadlineExceeded(BaseException):  # not an Exception: policies catch those
     """The limit has passed. ``where`` shows the stacks of all threads at that moment."""
@@ -53,9 +55,10 @@ def deadline(seconds: float | None) -> Iterator[None]:
 def _stacks(main_frame: FrameType | None) -> str:
     names = {thread.ident: thread.name for thread in threading.enumerate()}
     own = threading.get_ident()
-    parts = ["main thread:\n" + "".join(traceback.format_stack(main_frame, limit=12))]
+    parts = ["main thread:\n" + "".join(relevant(traceback.extract_stack(main_frame)).format())]
     for ident, frame in sys._current_frames().items():
-        if ident != own:
-            stack = "".join(traceback.format_stack(frame, limit=6))
-            parts.append(f"thread {names.get(ident, ident)}:\n{stack}")
+        stack = traceback.extract_stack(frame)
+        if ident != own and not any("execnet" in entry.filename for entry in stack):
+            stack_text = "".join(stack.format())
+            parts.append(f"thread {names.get(ident, ident)}:\n{stack_text}")
     return "\n".join(parts)

@@ -142,6 +142,7 @@ class EpisodeRun:
         Raises:
             EpisodeError: policy, simulator or renderer failed, or the time was up.
         """
+        __tracebackhide__ = True
         try:
             with deadline(self._request.settings.timeout):
                 goal = self._begin()
@@ -238,16 +239,16 @@ class EpisodeRun:
     def _explain(self, goal: Goal, goal_final: bool) -> str:
         request, view = self._request, self._scene.view
         scorer = next(iter(request.scorers.values()))
-        lines = [
-            f"task {request.task.task_id} ({request.task.name}), seed {request.seed}: "
-            f"no success after {self._steps} steps under {request.rules}"
-        ]
-        if explanation := scorer.explain(view):
-            lines.append(explanation)
+        reasons = [scorer.explain(view)]
         if not goal_final:
-            lines.append(f"goal not reached at the end: {goal.shortfall(view)} does not hold")
+            reasons.append(f"goal not reached at the end: {goal.shortfall(view)} does not hold")
         if failure := getattr(self._policy, "failure", None):
-            lines.append(f"the policy says: {failure}")
+            reasons.append(f"the policy says: {failure}")
+        lines = [reason for reason in reasons if reason]
+        lines.append(
+            f"task {request.task.task_id} ({request.task.name}), seed {request.seed}, "
+            f"{self._steps} steps, rules {request.rules}"
+        )
         lines.append(f"repeat with: {request.repeat}")
         return "\n".join(lines)
 
@@ -284,8 +285,8 @@ class EpisodeRun:
     def _error(self, reason: str) -> EpisodeError:
         request = self._request
         message = (
-            f"task {request.task.task_id} ({request.task.name}), seed {request.seed}: error in "
-            f"{self._doing}: {reason}\nrepeat with: {request.repeat}"
+            f"{self._doing}: {reason}\ntask {request.task.task_id} ({request.task.name}), seed "
+            f"{request.seed}\nrepeat with: {request.repeat}"
         )
         result = self._record(status="error", failure_reason="error", message=message)
         recorded = self._recorder if self._steps else None

@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
+from pytest_robomem.collection import SEED_FIXTURE
 from pytest_robomem.episode import EpisodeError, EpisodeRequest, EpisodeRun
 from pytest_robomem.options import INI_PREFIX, OPTIONS
 from pytest_robomem.policy import Policy
-from pytest_robomem.results.records import EpisodeResult
+from pytest_robomem.results.records import EpisodeFailedError, EpisodeResult
 from pytest_robomem.run import SETTINGS
 from pytest_robomem.scene.model import Scene
 from pytest_robomem.scoring.rulebook import Scorer, StageScorer
@@ -16,6 +17,7 @@ from pytest_robomem.scoring.rulebooks import RULEBOOKS
 from pytest_robomem.settings import Settings, public_arguments
 from pytest_robomem.storage import EpisodeFiles
 from pytest_robomem.task import Task, task_of
+from pytest_robomem.tracebacks import traceback_text
 
 RECORD_PROPERTY = "robomem_record"
 FIGURE_PREFIX = "robomem."
@@ -63,7 +65,7 @@ def _request(
         scorers=_scorers(task, settings),
         max_steps=settings.max_steps or task.max_steps or book.max_steps,
         replan_steps=settings.replan_steps or book.replan_steps,
-        repeat=repeat_command(item),
+        repeat=repeat_command(item.config, item.nodeid, seed),
         build_seconds=build_seconds,
     )
 
@@ -76,16 +78,19 @@ def _scorers(task: Task, settings: Settings) -> dict[str, Scorer]:
     return {name: RULEBOOKS[name].scorer_for(number) for name in names}
 
 
-def repeat_command(item: pytest.Item) -> str:
+def repeat_command(config: pytest.Config, node_id: str, seed: int) -> str:
     """Command that runs one item again with the same settings."""
-    words = ["pytest", item.nodeid]
+    words = ["pytest", node_id]
     for option in OPTIONS:
-        given = item.config.getoption(INI_PREFIX + option.key)
+        given = config.getoption(INI_PREFIX + option.key)
         if given and option.key not in ("seeds", "results", "resume") and not option.switch:
             words.append(f"{option.flag}={given}")
-    seed = getattr(getattr(item, "callspec", None), "params", {}).get("robomem_seed")
     words.append(f"--seeds={seed}")
     return shlex.join(public_arguments(words))
+
+
+def _seed_of(item: pytest.Item) -> int:
+    return int(getattr(item, "callspec").params[SEED_FIXTURE])  # noqa: B009 - only Functions have it
 
 
 def attach_record(item: pytest.Item, call: pytest.CallInfo[None], report: Any) -> None:
@@ -96,6 +101,8 @@ def attach_record(item: pytest.Item, call: pytest.CallInfo[None], report: Any) -
     status = "error" if report.when == "setup" else report.outcome
     if status == "skipped":
         return
+    if call.excinfo is not None and item.config.option.tbstyle == "auto":
+        _shorten(call.excinfo, report)
     known = item.stash.get(_RESULT, None)
     reason = f"{call.excinfo.typename}: {call.excinfo.value}" if call.excinfo else ""
     if known is None:
@@ -112,6 +119,20 @@ def attach_record(item: pytest.Item, call: pytest.CallInfo[None], report: Any) -
     report.user_properties.extend(figures)
 
 
+def _shorten(failure: pytest.ExceptionInfo[BaseException], report: Any) -> None:
+    """Show what helps, unless a style of traceback was asked for.
+
+    The test's source says nothing about a failed episode, and pytest's frames nothing about an
+    error. pytest's own style would also show arguments of functions, among which a policy's
+    secrets may be.
+    """
+    if failure.errisinstance(EpisodeFailedError):
+        report.longrepr = failure.getrepr(style="value")
+    elif report.when == "setup":
+        report.longrepr = failure.getrepr(style="value", chain=False)
+        report.sections.append(("traceback", traceback_text(failure.value)))
+
+
 def _own_assertion(status: str, reason: str) -> str:
     return reason if status == "failed" else ""
 
@@ -120,9 +141,9 @@ def _bare_error(item: pytest.Item, reason: str) -> EpisodeResult:
     """Record of an episode that did not even start."""
     task = task_of(getattr(item, "function", None))
     assert task is not None
-    settings = item.config.stash[SETTINGS]
-    seed = getattr(getattr(item, "callspec", None), "params", {}).get("robomem_seed", 0)
-    return error_record(task, int(seed), item.nodeid, settings, reason, repeat_command(item))
+    settings, seed = item.config.stash[SETTINGS], _seed_of(item)
+    repeat = repeat_command(item.config, item.nodeid, seed)
+    return error_record(task, seed, item.nodeid, settings, reason, repeat)
 
 
 def error_record(

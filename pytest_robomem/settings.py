@@ -11,6 +11,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    PlainValidator,
     ValidationError,
 )
 
@@ -61,7 +62,14 @@ def _parse_kwargs(text: Any) -> Any:
         raise ValueError(f"is not valid JSON: {error}") from error
     if not isinstance(parsed, dict):
         raise ValueError(f'must be a JSON object such as \'{{"host": "127.0.0.1"}}\', not {text}')
-    return parsed
+    return PolicyArguments(parsed)
+
+
+class PolicyArguments(dict[str, Any]):
+    """Arguments of a policy's factory; what looks like a secret is hidden when printed."""
+
+    def __repr__(self) -> str:
+        return repr(_hide_secrets(dict(self)))
 
 
 def _check_policy(spec: str) -> str:
@@ -79,10 +87,10 @@ PositiveInt = Annotated[int, Field(gt=0)]
 class Settings(BaseModel):
     """Settings of a run; the options' help describes each."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
     policy: Annotated[str, AfterValidator(_check_policy)]
-    policy_kwargs: Annotated[dict[str, Any], BeforeValidator(_parse_kwargs)]
+    policy_kwargs: Annotated[PolicyArguments, PlainValidator(_parse_kwargs)]
     seeds: Annotated[tuple[int, ...], BeforeValidator(parse_seeds)]
     rules: Literal["guide"]
     success: Literal["stages", "goal", "both"]
@@ -101,7 +109,10 @@ class Settings(BaseModel):
 
     def public_dump(self) -> dict[str, Any]:
         """All settings as JSON values; what looks like a secret is hidden."""
-        return {**self.model_dump(mode="json"), "policy_kwargs": _hide_secrets(self.policy_kwargs)}
+        return {
+            **self.model_dump(mode="json"),
+            "policy_kwargs": _hide_secrets(dict(self.policy_kwargs)),
+        }
 
 
 def make_settings(values: dict[str, str | None], base: Path) -> Settings:

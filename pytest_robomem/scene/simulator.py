@@ -11,6 +11,7 @@ import logging
 import os
 import shutil
 import tempfile
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -94,9 +95,11 @@ def _quiet_imports() -> Iterator[None]:
     logging.disable(logging.WARNING)
     try:
         with (
+            warnings.catch_warnings(),
             patch.dict(os.environ, environment),
             patch.object(logging, "FileHandler", _NoFileHandler),
         ):
+            warnings.simplefilter("ignore")
             yield
     finally:
         logging.disable(previous)

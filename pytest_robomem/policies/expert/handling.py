@@ -9,6 +9,7 @@ from pytest_robomem.policies.expert.grasp import Grasp, grasps
 from pytest_robomem.policies.expert.layout import UP
 from pytest_robomem.policies.expert.motion import (
     CLOSED,
+    MOVE_STEPS,
     OPEN,
     PASSING_TOLERANCE,
     POSITION_TOLERANCE,
@@ -92,7 +93,10 @@ def travel(
         def arrived() -> bool:
             return float(np.linalg.norm((value(position) - arm.position)[:2])) < PASSING_TOLERANCE
 
-        yield from move(arm, above, rotation, tolerance=0.0, until=arrived)
+        # The target jumps when crossing begins, so distance does not tell progress here.
+        yield from move(
+            arm, above, rotation, tolerance=0.0, until=arrived, patience=MOVE_STEPS
+        )
     return (yield from move(arm, position, rotation, tolerance=tolerance))
 
 

@@ -9,6 +9,7 @@ from pytest_robomem.policies.expert.grasp import Grasp, grasps
 from pytest_robomem.policies.expert.layout import UP
 from pytest_robomem.policies.expert.motion import (
     CLOSED,
+    LAST_JOINT,
     MOVE_STEPS,
     OPEN,
     PASSING_TOLERANCE,
@@ -183,6 +184,19 @@ def level_rotation(arm: Arm, name: str, yaw: float = 0.0) -> Array:
     if norm > 1e-6:
         fix = np.asarray(Rotation.from_rotvec(cross / norm * np.arccos(cosine)).as_matrix())
     return turned(np.asarray(fix @ arm.rotation), UP, yaw)
+
+
+def yaw_to(arm: Arm, axis: Array) -> float:
+    """Angle (rad) about the vertical that brings the finger axis along a horizontal line.
+
+    Of the two ways round the one is taken that leaves the last joint nearer to its middle.
+    """
+    now = np.arctan2(arm.rotation[1, 0], arm.rotation[0, 0])
+    wanted = np.arctan2(axis[1], axis[0])
+    joint7 = arm.view.joint_position(LAST_JOINT)
+    yaw = float((wanted - now) % np.pi)
+    # The hand points down, so a turn to the left in the world turns the last joint back.
+    return min((yaw, yaw - np.pi), key=lambda angle: abs(joint7 - angle))
 
 
 def grip_target(arm: Arm, name: str, centre: Target) -> Target:

@@ -47,18 +47,11 @@ class Layout:
     def __init__(self, view: SimulatorView) -> None:
         self.view = view
         self._shapes: dict[str, tuple[Array, Array]] = {}  # centre, half size in the body's frame
-        self._starts: dict[str, tuple[Array, Array]] = {
-            name: (view.body_position(name), view.body_rotation(name))
-            for name in view.movable_objects()
-        }
+        self._starts = {name: self.box(name) for name in view.movable_objects()}
 
-    def start_position(self, name: str) -> Array:
-        """Where an object's origin was when the episode began, [3] m."""
-        return self._starts[name][0]
-
-    def start_rotation(self, name: str) -> Array:
-        """How an object was turned when the episode began, [3, 3]."""
-        return self._starts[name][1]
+    def start(self, name: str) -> Box:
+        """A movable object's box when the episode began."""
+        return self._starts[name]
 
     def box(self, name: str) -> Box:
         """Box along a body's own axes around all that collides."""
@@ -76,12 +69,18 @@ class Layout:
         corners = self.view.collision_corners(name).reshape(-1, 3)
         return corners.min(axis=0), corners.max(axis=0)
 
-    def lean(self, name: str) -> float:
-        """Angle (rad) between an object's up direction now and at the start."""
-        body_up = self.start_rotation(name).T @ UP
-        now = self.view.body_rotation(name) @ body_up
-        return float(np.arccos(np.clip(now[2], -1.0, 1.0)))
-
     def up_direction(self, name: str) -> Array:
-        """World direction [3] that was up for the object when the episode began."""
-        return np.asarray(self.view.body_rotation(name) @ (self.start_rotation(name).T @ UP))
+        """World direction [3] of the body axis that was nearest to up when the episode began."""
+        start = self.start(name)
+        axis = start.upright_axis()
+        # The axis, not the exact direction: an object may start leaning on its neighbour.
+        return np.asarray(self.view.body_rotation(name)[:, axis] * np.sign(start.axes[2, axis]))
+
+    def lean(self, name: str) -> float:
+        """Angle (rad) between an object's start-up direction and the vertical."""
+        return float(np.arccos(np.clip(self.up_direction(name)[2], -1.0, 1.0)))
+
+    def top_point(self, name: str) -> Array:
+        """Middle [3] m of the face that was on top when the episode began (a bottle's mouth)."""
+        box = self.box(name)
+        return box.centre + self.up_direction(name) * box.half_size[self.start(name).upright_axis()]

@@ -25,6 +25,7 @@ GRIP_SITE = "gripper0_grip_site"
 SHOULDER = np.array([-0.51, 0.0, 0.743])  # m, robot0_link2: the centre of the arm's reach
 WRIST_BODY = "robot0_link7"
 ELBOW_JOINT = "robot0_joint4"
+LAST_JOINT = "robot0_joint7"
 HOME_POSITION = np.array([-0.0585, 0.0, 0.671])  # m, grip site at the start of every episode
 
 FULL_TRANSLATION = 0.05  # m of goal offset that an action of 1 commands (OSC_POSE)

@@ -1,5 +1,6 @@
 """Read-only access to the simulator's state, for scoring and for privileged policies."""
 
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,6 +11,7 @@ from pytest_robomem.scoring.state import Contact, Pose, UnknownNameError
 
 Array = NDArray[np.float64]
 
+_CUBE = np.array(list(itertools.product((-1.0, 1.0), repeat=3)))
 _END_EFFECTOR_BODY = "robot0_right_hand"
 GRIPPER_JOINTS = ("gripper0_finger_joint1", "gripper0_finger_joint2")
 
@@ -31,6 +33,7 @@ class SimulatorView:
         self._bodies = dict(_names(model.nbody, model.body))
         self._sites = dict(_names(model.nsite, model.site))
         self._joints = dict(_names(model.njnt, model.joint))
+        self._local_corners: dict[int, Array] = {}  # of a body's own collision geoms, [n, 8, 3]
 
     def has_body(self, name: str) -> bool:
         """Whether the scene has that body."""
@@ -60,6 +63,49 @@ class SimulatorView:
             rotation=np.array(self._data.site_xmat[site]).reshape(3, 3),
             half_size=np.array(self._model.site_size[site]),
         )
+
+    def movable_objects(self) -> list[str]:
+        """Scene-file names of the objects that move freely, in the order of the model."""
+        return [name for name, moves in self._scene_objects() if moves]
+
+    def fixtures(self) -> list[str]:
+        """Scene-file names of the fixtures (cabinets, microwave, drainer), without the table."""
+        return [name for name, moves in self._scene_objects() if not moves]
+
+    def _scene_objects(self) -> Iterator[tuple[str, bool]]:
+        model = self._model
+        for name, body in self._bodies.items():
+            if name.endswith("_main") and model.body_parentid[body] == 0:
+                first = int(model.body_jntadr[body])
+                yield name.removesuffix("_main"), first >= 0 and model.jnt_type[first] == 0
+
+    def collision_corners(self, name: str) -> Array:
+        """Corners [n, 8, 3] of the boxes around a body's collision geoms, its children's too."""
+        root = self._body(name)
+        family = {root}
+        for body in range(root + 1, self._model.nbody):  # a child comes after its parent
+            if int(self._model.body_parentid[body]) in family:
+                family.add(body)
+        placed = [
+            self._own_corners(body) @ np.array(self._data.xmat[body]).reshape(3, 3).T
+            + self._data.xpos[body]
+            for body in sorted(family)
+        ]
+        return np.concatenate(placed)
+
+    def _own_corners(self, body: int) -> Array:
+        """The same of one body in its own frame: constant, so computed once."""
+        if body not in self._local_corners:
+            model = self._model
+            boxes = []
+            for geom in range(model.ngeom):
+                if model.geom_bodyid[geom] != body or not model.geom_contype[geom]:
+                    continue
+                rotation = _rotation_matrix(model.geom_quat[geom])
+                centre, half_size = model.geom_aabb[geom][:3], model.geom_aabb[geom][3:]
+                boxes.append((centre + _CUBE * half_size) @ rotation.T + model.geom_pos[geom])
+            self._local_corners[body] = np.array(boxes, dtype=np.float64).reshape(-1, 8, 3)
+        return self._local_corners[body]
 
     def joint_position(self, name: str) -> float:
         """Value of a slide (m) or hinge (rad) joint."""
@@ -114,3 +160,15 @@ class SimulatorView:
 def _names(count: int, accessor: Any) -> Iterator[tuple[str, int]]:
     for index in range(count):
         yield accessor(index).name, index
+
+
+def _rotation_matrix(quaternion: Array) -> Array:
+    """[3, 3] of a unit quaternion (w, x, y, z)."""
+    w, x, y, z = quaternion
+    return np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+        ]
+    )

@@ -1,0 +1,110 @@
+"""What the expert does in each task: one short program over skills per task.
+
+Nothing here depends on a seed; the names are those of the scene files. A step that puts an
+object somewhere takes it first if it is not in the hand.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class IntoBasket:
+    """Let an object fall into a basket."""
+
+    name: str
+    basket: str
+
+
+@dataclass(frozen=True)
+class OntoPlate:
+    """Put an object on a plate, as part ``part`` (from 0) of ``parts`` side by side."""
+
+    name: str
+    plate: str
+    part: int = 0
+    parts: int = 1
+
+
+@dataclass(frozen=True)
+class OntoCabinet:
+    """Put an object on a cabinet, as part ``part`` (from 0) of a row of ``parts``."""
+
+    name: str
+    cabinet: str
+    part: int = 0
+    parts: int = 1
+
+
+@dataclass(frozen=True)
+class IntoPan:
+    """Put an object into the middle of a pan."""
+
+    name: str
+    pan: str
+
+
+@dataclass(frozen=True)
+class IntoDrainer:
+    """Stand a bottle in a drainer."""
+
+    name: str
+    drainer: str
+
+
+@dataclass(frozen=True)
+class BackToStart:
+    """Put an object back to where it stood when the episode began."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Pour:
+    """Pour over a target; the bottle stays in the hand."""
+
+    name: str
+    over: str
+    times: int = 2
+
+
+Step = IntoBasket | OntoPlate | OntoCabinet | IntoPan | IntoDrainer | BackToStart | Pour
+Program = tuple[Step, ...]
+
+PROGRAMS: dict[int, Program] = {
+    1: (IntoBasket("cookies_1", "basket_1"), IntoBasket("tomato_sauce_1", "basket_1")),
+    2: (IntoBasket("butter_1", "basket_1"), IntoBasket("popcorn_1", "basket_1")),
+    3: (IntoBasket("cream_cheese_1", "basket_1"), IntoBasket("chocolate_pudding_1", "basket_1")),
+    6: (Pour("tomato_sauce_1", "cookies_1"), IntoDrainer("tomato_sauce_1", "bowl_drainer_1")),
+    7: (Pour("tomato_sauce_1", "frypan_1"), IntoDrainer("tomato_sauce_1", "bowl_drainer_1")),
+    8: (
+        IntoPan("chocolate_pudding_1", "frypan_1"),
+        Pour("tomato_sauce_1", "chocolate_pudding_1"),
+        IntoDrainer("tomato_sauce_1", "bowl_drainer_1"),
+    ),
+    9: (
+        IntoPan("butter_1", "frypan_1"),
+        Pour("tomato_sauce_1", "butter_1"),
+        IntoDrainer("tomato_sauce_1", "bowl_drainer_1"),
+    ),
+    10: (Pour("wine_bottle_1", "white_yellow_mug_1"), BackToStart("wine_bottle_1")),
+    15: (
+        IntoPan("butter_1", "frypan_1"),
+        Pour("milk_1", "butter_1"),
+        BackToStart("milk_1"),
+    ),
+    16: (Pour("milk_1", "red_coffee_mug_1"), IntoDrainer("milk_1", "bowl_drainer_1")),
+    18: (
+        OntoCabinet("chocolate_pudding_1", "wooden_cabinet_2", 0, 2),
+        OntoCabinet("butter_1", "wooden_cabinet_2", 1, 2),
+    ),
+    19: (
+        OntoCabinet("tomato_sauce_1", "wooden_cabinet_2", 0, 3),
+        OntoCabinet("milk_1", "wooden_cabinet_2", 1, 3),
+        OntoCabinet("orange_juice_1", "wooden_cabinet_2", 2, 3),
+    ),
+    25: (OntoPlate("butter_1", "plate_2", 0, 2), OntoPlate("cream_cheese_1", "plate_2", 1, 2)),
+    26: (
+        OntoPlate("chocolate_pudding_1", "plate_2", 0, 2),
+        OntoPlate("cream_cheese_1", "plate_2", 1, 2),
+    ),
+}

@@ -1,0 +1,35 @@
+"""From the steps of a program to motions."""
+
+from functools import partial
+
+from pytest_robomem.policies.expert import placing, programs
+from pytest_robomem.policies.expert.motion import Arm, Motion
+from pytest_robomem.policies.expert.pouring import pour_over
+
+
+def perform(arm: Arm, step: programs.Step) -> Motion[None]:
+    """The motion of one step of a program.
+
+    Raises:
+        ExpertFailure: the step's aim was not reached after all tries.
+    """
+    arm.skill = str(step)
+    match step:
+        case programs.IntoBasket(name, basket):
+            place: placing.Place = partial(placing.into_basket, basket=basket)
+            return placing.fetch(arm, name, place, basket)
+        case programs.OntoPlate(name, plate, part, parts):
+            place = partial(placing.onto_plate, plate=plate, part=part, parts=parts)
+            return placing.fetch(arm, name, place, plate)
+        case programs.OntoCabinet(name, cabinet, part, parts):
+            place = partial(placing.onto_cabinet, cabinet=cabinet, part=part, parts=parts)
+            return placing.fetch(arm, name, place, cabinet)
+        case programs.IntoPan(name, pan):
+            return placing.fetch(arm, name, partial(placing.into_pan, pan=pan), pan)
+        case programs.IntoDrainer(name, drainer):
+            place = partial(placing.into_drainer, drainer=drainer)
+            return placing.fetch(arm, name, place, drainer)
+        case programs.BackToStart(name):
+            return placing.fetch(arm, name, placing.back_to_start, "start")
+        case programs.Pour(name, over, times):
+            return pour_over(arm, name, over, times)

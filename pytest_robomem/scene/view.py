@@ -55,6 +55,10 @@ class SimulatorView:
         """Rotation matrix [3, 3] of a body."""
         return np.array(self._data.xmat[self._body(name)]).reshape(3, 3)
 
+    def body_quaternion(self, name: str) -> Array:
+        """Orientation [4] of a body."""
+        return np.array(self._data.xquat[self._body(name)])
+
     def site_pose(self, name: str) -> Pose:
         """Position, rotation matrix and half sizes of a site."""
         site = self._require(self._sites, "site", name)

@@ -81,6 +81,14 @@ class History:
     end_effector_tilts: list[float] = field(default_factory=list)
     stage_start: int = 0
 
+    @classmethod
+    def of(cls, names: "Names", state: StateView) -> "History":
+        """A history that begins with a settled state."""
+        return cls(
+            start_bodies={name: state.body_position(name) for name in names.bodies},
+            start_sites={name: state.site_pose(name).position for name in names.sites},
+        )
+
 
 class Check(Protocol):
     """One condition of a stage."""
@@ -254,6 +262,23 @@ class Returned:
             Limit(f"distance of {self.obj} to its start", moved, high=self.radius),
             Limit(f"height of {self.obj}", float(position[2]), *self.z),
         )
+
+
+@dataclass(frozen=True)
+class Lifted:
+    """An object's origin above the height at which it stood at the start."""
+
+    obj: str
+    height: float
+
+    def names(self) -> Names:
+        """See :class:`Check`."""
+        return Names(bodies=frozenset({self.obj}))
+
+    def limits(self, state: StateView, history: History) -> tuple[Limit, ...]:
+        """See :class:`Check`."""
+        raised = state.body_position(self.obj)[2] - history.start_bodies[self.obj][2]
+        return (Limit(f"lift of {self.obj}", float(raised), self.height),)
 
 
 @dataclass(frozen=True)

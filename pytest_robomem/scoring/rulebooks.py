@@ -1,6 +1,7 @@
 """The rulebooks by name."""
 
 from pytest_robomem.scoring.guide import GUIDE
+from pytest_robomem.scoring.official import OFFICIAL
 from pytest_robomem.scoring.rulebook import Rulebook
 
-RULEBOOKS: dict[str, Rulebook] = {book.name: book for book in (GUIDE,)}
+RULEBOOKS: dict[str, Rulebook] = {book.name: book for book in (GUIDE, OFFICIAL)}

@@ -15,6 +15,22 @@ class Stage:
     check: Check
 
 
+def require_names(names: Names, state: StateView) -> None:
+    """Look every name up before the episode, so that a typing error is no failed episode.
+
+    Raises:
+        UnknownNameError: the scene does not have one of them.
+    """
+    for kind, wanted, has in (
+        ("body", names.bodies, state.has_body),
+        ("site", names.sites, state.has_site),
+        ("joint", names.joints, state.has_joint),
+    ):
+        for name in sorted(wanted):
+            if not has(name):
+                raise UnknownNameError(kind, name, ())
+
+
 class StageMachine:
     """Follows an episode through its stages.
 
@@ -65,19 +81,9 @@ class StageMachine:
             UnknownNameError: a stage names something that the scene does not have.
         """
         names = self.names()
-        for kind, wanted, has in (
-            ("body", names.bodies, state.has_body),
-            ("site", names.sites, state.has_site),
-            ("joint", names.joints, state.has_joint),
-        ):
-            for name in sorted(wanted):
-                if not has(name):
-                    raise UnknownNameError(kind, name, ())
+        require_names(names, state)
         self.completed_at = {}
-        self._history = History(
-            start_bodies={name: state.body_position(name) for name in names.bodies},
-            start_sites={name: state.site_pose(name).position for name in names.sites},
-        )
+        self._history = History.of(names, state)
 
     def update(self, state: StateView, step: int) -> None:
         """Take in the state after policy step ``step``."""

@@ -59,6 +59,10 @@ class StateView(Protocol):
         """Rotation matrix [3, 3] of a body."""
         ...
 
+    def body_quaternion(self, name: str) -> Array:
+        """Orientation [4] (w, x, y, z) of a body."""
+        ...
+
     def site_pose(self, name: str) -> Pose:
         """Pose and half sizes of a site."""
         ...

@@ -1,10 +1,13 @@
 """Robot-memory benchmarks as pytest tests."""
 
-from importlib.metadata import PackageNotFoundError, version
+__all__ = ["package_version"]
 
-try:
-    __version__ = version("pytest-robomem")
-except PackageNotFoundError:  # a source tree that was never installed
-    __version__ = "0+unknown"
 
-__all__ = ["__version__"]
+def package_version() -> str:
+    """Version of the installed package; ``0+unknown`` in a source tree that was never installed."""
+    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - slow to import
+
+    try:
+        return version("pytest-robomem")
+    except PackageNotFoundError:
+        return "0+unknown"

@@ -4,7 +4,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from pytest_robomem import __version__
+from pytest_robomem import package_version
 from pytest_robomem.doctor import report_lines
 
 
@@ -13,7 +13,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="robomem", description="Tools beside pytest for robot-memory benchmarks."
     )
-    parser.add_argument("--version", action="version", version=f"pytest-robomem {__version__}")
+    parser.add_argument(
+        "--version", action="version", version=f"pytest-robomem {package_version()}"
+    )
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("doctor", help="check the installation: simulator, assets, rendering")
     parser.parse_args(arguments)

@@ -1,14 +1,14 @@
 """What ``robomem doctor`` looks at."""
 
-from pytest_robomem import __version__
+from pytest_robomem import package_version
 from pytest_robomem.resources import resource_dir
-from pytest_robomem.scene.cameras import gpu_renderer, library_missing
+from pytest_robomem.scene.gl import gpu_renderer, library_missing
 from pytest_robomem.scene.simulator import SimulatorError, load_simulator, simulator_versions
 
 
 def report_lines() -> tuple[bool, list[str]]:
     """Whether episodes can be run here, and what was found."""
-    lines = [f"pytest-robomem {__version__}"]
+    lines = [f"pytest-robomem {package_version()}"]
     lines += [f"{name} {version}" for name, version in simulator_versions().items()]
     healthy = True
     try:

@@ -19,6 +19,7 @@ from pytest_robomem.scene.recording import Trajectory, TrajectoryRecorder
 from pytest_robomem.scene.simulator import simulator_versions
 from pytest_robomem.scoring.goals import Goal
 from pytest_robomem.scoring.rulebook import Scorer
+from pytest_robomem.scoring.state import StateView
 from pytest_robomem.settings import Settings
 from pytest_robomem.task import Task
 
@@ -166,9 +167,10 @@ class EpisodeRun:
             for _ in range(request.settings.settle_steps):
                 scene.step(np.array(DUMMY_ACTION))
         self._doing = "preparing the rules"
-        goal = Goal(scene.description.goal, scene.view)
+        view = scene.scored_view()
+        goal = Goal(scene.description.goal, view)
         for scorer in request.scorers.values():
-            scorer.begin(scene.view)
+            scorer.begin(view)
         self._after_step(0)
         self._doing = "starting the policy"
         with self._watch.on("policy"):
@@ -205,14 +207,15 @@ class EpisodeRun:
             self._recorder.add_action(action)
             self._doing = f"scoring step {step}"
             with self._watch.on("scoring"):
+                view = scene.scored_view()
                 for scorer in request.scorers.values():
-                    scorer.update(scene.view, step)
-                if self._goal_step is None and goal.reached(scene.view):
+                    scorer.update(view, step)
+                if self._goal_step is None and goal.reached(view):
                     self._goal_step = step
             self._after_step(step)
 
     def _finish(self, goal: Goal) -> EpisodeOutcome:
-        request, view = self._request, self._scene.view
+        request, view = self._request, self._scene.scored_view()
         cards = {name: scorer.card() for name, scorer in request.scorers.items()}
         deciding = next(iter(cards.values()))
         goal_final = goal.reached(view)
@@ -224,7 +227,7 @@ class EpisodeRun:
             cards=cards,
             goal=GoalResult(final=goal_final, first_step=self._goal_step),
             failure_reason="" if succeeded else deciding.failure_reason or GOAL_MISSED,
-            message="" if succeeded else self._explain(goal, goal_final),
+            message="" if succeeded else self._explain(goal, view),
         )
         self._doing = "policy.episode_end"
         self._tell_policy("episode_end", result)
@@ -236,11 +239,11 @@ class EpisodeRun:
         assert self._recorder is not None
         return EpisodeOutcome(result, self._recorder.finish(events))
 
-    def _explain(self, goal: Goal, goal_final: bool) -> str:
-        request, view = self._request, self._scene.view
+    def _explain(self, goal: Goal, view: StateView) -> str:
+        request = self._request
         scorer = next(iter(request.scorers.values()))
         reasons = [scorer.explain(view)]
-        if not goal_final:
+        if not goal.reached(view):
             reasons.append(f"goal not reached at the end: {goal.shortfall(view)} does not hold")
         if failure := getattr(self._policy, "failure", None):
             reasons.append(f"the policy says: {failure}")

@@ -24,7 +24,7 @@ def robomem_seed(request: pytest.FixtureRequest) -> int:
 @pytest.fixture(scope="session")
 def robomem_settings(request: pytest.FixtureRequest) -> Settings:
     """Settings of the run."""
-    from pytest_robomem.run import SETTINGS  # noqa: PLC0415
+    from pytest_robomem.session.run import SETTINGS  # noqa: PLC0415
 
     settings = request.config.stash.get(SETTINGS, None)
     if settings is None:
@@ -83,7 +83,7 @@ def episode(
     It runs while the test is set up: what goes wrong here is an error of the evaluation. What the
     test then asserts about the result is the policy's success or failure.
     """
-    from pytest_robomem.reporting import run_and_record  # noqa: PLC0415
+    from pytest_robomem.session.reporting import run_and_record  # noqa: PLC0415
 
     return run_and_record(
         request.node, robomem_seed, robomem_settings, scene, policy, robomem_scenes.build_seconds()

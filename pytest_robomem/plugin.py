@@ -27,14 +27,14 @@ def pytest_configure(config: pytest.Config) -> None:
     values = raw_values(config)
     if values["policy"] is None:
         return
-    from pytest_robomem.run import configure_run  # noqa: PLC0415 - only with a policy
+    from pytest_robomem.session.run import configure_run  # noqa: PLC0415 - only with a policy
 
     configure_run(config, values)
 
 
 def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> Any:
     """Give the packaged tasks the same ids wherever the package is installed."""
-    from pytest_robomem.collection import packaged_module  # noqa: PLC0415 - only at collection
+    from pytest_robomem.session.collection import packaged_module  # noqa: PLC0415 - only at collection
 
     return packaged_module(module_path, parent)
 
@@ -42,7 +42,7 @@ def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Make one item of every task for each seed."""
     if task_of(metafunc.function) is not None:
-        from pytest_robomem.collection import parametrize_seeds  # noqa: PLC0415
+        from pytest_robomem.session.collection import parametrize_seeds  # noqa: PLC0415
 
         parametrize_seeds(metafunc)
 
@@ -54,7 +54,7 @@ def pytest_runtest_makereport(
     """Attach the episode's record to its report."""
     report = yield
     if task_of(getattr(item, "function", None)) is not None:
-        from pytest_robomem.reporting import attach_record  # noqa: PLC0415
+        from pytest_robomem.session.reporting import attach_record  # noqa: PLC0415
 
         attach_record(item, call, report)
     return report

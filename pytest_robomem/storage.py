@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from pytest_robomem.episode import StepListener
 from pytest_robomem.results.records import EpisodeResult
-from pytest_robomem.scene.cameras import gpu_renderer
+from pytest_robomem.scene.gl import gpu_renderer
 from pytest_robomem.scene.model import Scene
 from pytest_robomem.scene.recording import (
     STEPS_PER_FRAME,

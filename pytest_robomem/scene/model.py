@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_robomem.scene.bddl import SceneDescription, read_scene
-from pytest_robomem.scene.cameras import CameraRenderer, Image, choose_backend
+from pytest_robomem.scene.cameras import CameraRenderer, Image
+from pytest_robomem.scene.gl import choose_backend
+from pytest_robomem.scene.replica import Replica
 from pytest_robomem.scene.simulator import load_simulator
 from pytest_robomem.scene.stepper import StockStepper
 from pytest_robomem.scene.view import GRIPPER_JOINTS, SimulatorView
@@ -50,6 +52,7 @@ class Scene:
         self.data: Any = self._environment.sim.data._data
         self._stepper = StockStepper(self._environment)
         self.view = SimulatorView(self.model, self.data)
+        self._replica = Replica(self.model)
 
     @property
     def stepper_name(self) -> str:
@@ -119,6 +122,13 @@ class Scene:
             force_update=True
         )
         return observed
+
+    def scored_view(self) -> SimulatorView:
+        """The state that is scored: everything of the instant that ``kinematics_qpos`` describes.
+
+        Scoring it again from a recorded trajectory therefore gives the same bits.
+        """
+        return self._replica.lay(self.kinematics_qpos)
 
     def end_effector(self) -> NDArray[np.float64]:
         """[9]: gripper position 3 (m), quaternion 4 (w, x, y, z), finger joints 2 (m)."""

@@ -22,9 +22,9 @@ from pytest_robomem.scoring.checks import (
 )
 from pytest_robomem.scoring.rulebook import Rulebook, StageScorer
 from pytest_robomem.scoring.stages import Stage
+from pytest_robomem.scoring.versions import GUIDE as VERSION
 
 NAME = "guide"
-VERSION = "guide@1"
 REVISION = "2026-06-02"
 MAX_STEPS = 3000  # policy steps; the guide's sweep
 REPLAN_STEPS = 5

@@ -28,10 +28,10 @@ from pytest_robomem.scoring.pours import PourSample, TiltAndReturn
 from pytest_robomem.scoring.rulebook import INCOMPLETE, Rulebook
 from pytest_robomem.scoring.stages import require_names
 from pytest_robomem.scoring.state import StateView
+from pytest_robomem.scoring.versions import OFFICIAL as VERSION
 
 NAME = "official"
 REVISION = "2026-07-21"
-VERSION = f"official@{REVISION}"
 MAX_STEPS = 2500  # policy steps
 REPLAN_STEPS = 10
 SEEDS = range(50, 101)  # its sweep

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.scoring.golden import Golden, Stage, golden_for, stage_for
+from tests.golden import Golden, Stage, golden_for, stage_for
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from tests.scoring.golden import REDUCED, ROOT, TASK_IDS, golden_folder
+from tests.golden import REDUCED, ROOT, TASK_IDS, golden_folder
 
 
 def test_golden_folder_has_every_task() -> None:

@@ -12,7 +12,7 @@ import pytest
 from pytest_robomem.scoring import guide
 from pytest_robomem.scoring.checks import HingeClosed, HingeOpen, History, Names, NearBody, holds
 from pytest_robomem.scoring.goals import Goal
-from tests.scoring.golden import SETTLING_STEPS, STEP_OFFSET, TASK_IDS, Golden, Stage
+from tests.golden import SETTLING_STEPS, STEP_OFFSET, TASK_IDS, Golden, Stage
 
 REVISION = guide.REVISION
 HINGE_REVISION = "2026-06-29"

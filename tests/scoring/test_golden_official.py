@@ -10,7 +10,7 @@ from pytest_robomem.results.cards import ScoreCard
 from pytest_robomem.scoring import official
 from pytest_robomem.scoring.checks import History, Names, holds
 from pytest_robomem.scoring.pours import TiltAndReturn
-from tests.scoring.golden import SETTLING_STEPS, STEP_OFFSET, TASK_IDS, Golden, Stage, Timeline
+from tests.golden import SETTLING_STEPS, STEP_OFFSET, TASK_IDS, Golden, Stage, Timeline
 
 REVISION = official.REVISION
 POUR_STEPS = ("pour_1_step", "pour_2_step", "extra_monitor_end_step")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pytest_robomem.resources import resource_dir
-from pytest_robomem.run import SETTINGS
+from pytest_robomem.session.run import SETTINGS
 
 TASKS_FOLDER = "tasks"
 SEED_FIXTURE = "robomem_seed"

@@ -9,19 +9,19 @@ from typing import Any
 
 import pytest
 
-from pytest_robomem import __version__
-from pytest_robomem.crash import crash_record
+from pytest_robomem import package_version
 from pytest_robomem.report.terminal import summary_lines
-from pytest_robomem.reporting import FIGURE_PREFIX, RECORD_PROPERTY, figures_of
 from pytest_robomem.results.journal import Journal, read_journal
 from pytest_robomem.results.records import EpisodeResult
 from pytest_robomem.results.summary import latest
 from pytest_robomem.results.tables import write_tables, write_text
-from pytest_robomem.scene.cameras import gpu_renderer, library_missing
+from pytest_robomem.scene.gl import gpu_renderer, library_missing
 from pytest_robomem.scene.simulator import simulator_versions
-from pytest_robomem.scoring.rulebooks import RULEBOOKS
+from pytest_robomem.scoring.versions import RULE_VERSIONS
+from pytest_robomem.session.crash import crash_record
+from pytest_robomem.session.transfer import FIGURE_PREFIX, RECORD_PROPERTY, figures_of
+from pytest_robomem.session.worker import DONE_KEY, deselect_done
 from pytest_robomem.settings import Settings, public_arguments
-from pytest_robomem.worker import DONE_KEY, deselect_done
 
 JOURNAL_NAME, RUN_NAME = "episodes.jsonl", "run.json"
 # Runs that differ in one of these must not share a results folder.
@@ -75,8 +75,8 @@ class Controller:
         gpu = gpu_renderer()
         images = f"EGL on {gpu}" if gpu and settings.render != "osmesa" else "OSMesa"
         lines = [
-            f"robomem {__version__}: policy {settings.policy}, rules "
-            f"{RULEBOOKS[settings.rules].version} ({settings.success}), {shown}",
+            f"robomem {package_version()}: policy {settings.policy}, rules "
+            f"{RULE_VERSIONS[settings.rules]} ({settings.success}), {shown}",
             "robomem: "
             + ", ".join(f"{name} {versions[name]}" for name in versions)
             + f"; images: {images}, when asked for",
@@ -166,7 +166,7 @@ class Controller:
         return {
             **{key: settings[key] for key in (*_SAME_RUN, *_SAME_RUN_ALSO)},
             "versions": simulator_versions(),
-            "robomem": __version__,
+            "robomem": package_version(),
         }
 
     def _write_run(self) -> None:
@@ -174,7 +174,7 @@ class Controller:
         content = {
             "identity": self._identity(),
             "settings": self._settings.public_dump(),
-            "rules": RULEBOOKS[self._settings.rules].version,
+            "rules": RULE_VERSIONS[self._settings.rules],
             "python": sys.version.split()[0],
             "pytest": pytest.__version__,
             "gl_renderers": renderers,

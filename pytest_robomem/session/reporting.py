@@ -1,26 +1,28 @@
 """From a test item to an episode's record, and from there into pytest's report."""
 
-import shlex
 from typing import Any
 
 import pytest
 
-from pytest_robomem.collection import SEED_FIXTURE
 from pytest_robomem.episode import EpisodeError, EpisodeRequest, EpisodeRun
-from pytest_robomem.options import INI_PREFIX, OPTIONS
 from pytest_robomem.policy import Policy
 from pytest_robomem.results.records import EpisodeFailedError, EpisodeResult
-from pytest_robomem.run import SETTINGS
 from pytest_robomem.scene.model import Scene
 from pytest_robomem.scoring.rulebook import Scorer, StageScorer
 from pytest_robomem.scoring.rulebooks import RULEBOOKS
-from pytest_robomem.settings import Settings, public_arguments
+from pytest_robomem.session.collection import SEED_FIXTURE
+from pytest_robomem.session.run import SETTINGS
+from pytest_robomem.session.transfer import (
+    RECORD_PROPERTY,
+    error_record,
+    figures_of,
+    repeat_command,
+)
+from pytest_robomem.settings import Settings
 from pytest_robomem.storage import EpisodeFiles
 from pytest_robomem.task import Task, task_of
 from pytest_robomem.tracebacks import traceback_text
 
-RECORD_PROPERTY = "robomem_record"
-FIGURE_PREFIX = "robomem."
 _RESULT = pytest.StashKey[EpisodeResult]()
 
 
@@ -78,17 +80,6 @@ def _scorers(task: Task, settings: Settings) -> dict[str, Scorer]:
     return {name: RULEBOOKS[name].scorer_for(number) for name in names}
 
 
-def repeat_command(config: pytest.Config, node_id: str, seed: int) -> str:
-    """Command that runs one item again with the same settings."""
-    words = ["pytest", node_id]
-    for option in OPTIONS:
-        given = config.getoption(INI_PREFIX + option.key)
-        if given and option.key not in ("seeds", "results", "resume") and not option.switch:
-            words.append(f"{option.flag}={given}")
-    words.append(f"--seeds={seed}")
-    return shlex.join(public_arguments(words))
-
-
 def _seed_of(item: pytest.Item) -> int:
     return int(getattr(item, "callspec").params[SEED_FIXTURE])  # noqa: B009 - only Functions have it
 
@@ -144,42 +135,3 @@ def _bare_error(item: pytest.Item, reason: str) -> EpisodeResult:
     settings, seed = item.config.stash[SETTINGS], _seed_of(item)
     repeat = repeat_command(item.config, item.nodeid, seed)
     return error_record(task, seed, item.nodeid, settings, reason, repeat)
-
-
-def error_record(
-    task: Task, seed: int, node_id: str, settings: Settings, reason: str, repeat: str
-) -> EpisodeResult:
-    """Record of an episode that ended with an error before it could report anything itself."""
-    return EpisodeResult(
-        node_id=node_id,
-        task_id=task.task_id,
-        task_name=task.name,
-        family=task.family,
-        memory=task.memory,
-        seed=seed,
-        prompt=task.worded(settings.prompts),
-        status="error",
-        rules=RULEBOOKS[settings.rules].version,
-        success=settings.success,
-        failure_reason="error",
-        message=reason,
-        policy=settings.policy,
-        repeat=repeat,
-    )
-
-
-def figures_of(record: EpisodeResult) -> list[tuple[str, Any]]:
-    """What JUnit shows of an episode, as plain names and values."""
-    figures: dict[str, Any] = {
-        "task_id": record.task_id,
-        "seed": record.seed,
-        "rules": record.rules,
-        "status": record.status,
-        "steps": record.steps,
-        "stage_score": round(record.stage_score, 1),
-        "stage_success": record.stage_success,
-        "goal_success": record.goal_success,
-        "failure_reason": record.failure_reason,
-        "initial_state_sha256": record.initial_state_sha256,
-    }
-    return [(FIGURE_PREFIX + name, value) for name, value in figures.items()]

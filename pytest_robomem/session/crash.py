@@ -6,10 +6,10 @@ from types import ModuleType
 
 import pytest
 
-from pytest_robomem.collection import TASKS_FOLDER
-from pytest_robomem.reporting import error_record, repeat_command
 from pytest_robomem.resources import resource_dir
 from pytest_robomem.results.records import EpisodeResult
+from pytest_robomem.session.collection import TASKS_FOLDER
+from pytest_robomem.session.transfer import error_record, repeat_command
 from pytest_robomem.settings import Settings
 from pytest_robomem.task import Task, task_of
 

@@ -15,7 +15,7 @@ from pytest_robomem.scene.model import Scene
 from pytest_robomem.scene.replica import Replica
 from pytest_robomem.scene.view import SimulatorView
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 REDUCED = ROOT / "tests" / "data" / "golden"
 TASK_IDS = range(1, 27)
 SETTLING_STEPS = 10  # of every recorded timeline; element 10 is the settled state

@@ -18,15 +18,15 @@ def configure_run(config: pytest.Config, values: dict[str, str | None]) -> None:
     except SettingsError as error:
         raise pytest.UsageError(str(error)) from None
     config.stash[SETTINGS] = settings
-    from pytest_robomem.collection import redirect_arguments  # noqa: PLC0415 - needs SETTINGS
+    from pytest_robomem.session.collection import redirect_arguments  # noqa: PLC0415 - needs SETTINGS
 
     redirect_arguments(config)
     worker_input = getattr(config, "workerinput", None)
     if worker_input is None:
-        from pytest_robomem.controller import Controller  # noqa: PLC0415 - not in workers
+        from pytest_robomem.session.controller import Controller  # noqa: PLC0415 - not in workers
 
         config.pluginmanager.register(Controller(config, settings), "robomem_controller")
     else:
-        from pytest_robomem.worker import Worker  # noqa: PLC0415 - only in workers
+        from pytest_robomem.session.worker import Worker  # noqa: PLC0415 - only in workers
 
         config.pluginmanager.register(Worker(worker_input), "robomem_worker")

@@ -1,0 +1,1 @@
+"""What happens between pytest and an episode: collection, workers, reports, the controller."""

@@ -1,0 +1,198 @@
+"""A scene without a simulator, for tests of the plugin."""
+
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from pytest_robomem.scene.bddl import read_scene
+from pytest_robomem.scoring.state import Contact, Pose
+
+SOLVE = 0.5  # a first action component above this puts everything in its place
+
+
+class FakeView:
+    """Has every body, site and joint: far apart, or all in one place once solved."""
+
+    def __init__(self) -> None:
+        self.solved = False
+
+    def has_body(self, name: str) -> bool:
+        return True
+
+    def has_site(self, name: str) -> bool:
+        return True
+
+    def has_joint(self, name: str) -> bool:
+        return True
+
+    def body_position(self, name: str) -> Any:
+        return np.zeros(3) if self.solved else np.array([float(sum(name.encode())), 0.0, 0.0])
+
+    def body_rotation(self, name: str) -> Any:
+        return np.eye(3)
+
+    def site_pose(self, name: str) -> Pose:
+        return Pose(self.body_position(name), np.eye(3), np.full(3, 0.1))
+
+    def joint_position(self, name: str) -> float:
+        return 0.0
+
+    def joint_range(self, name: str) -> tuple[float, float]:
+        return -1.0, 0.0
+
+    def end_effector_quaternion(self) -> Any:
+        return np.array([1.0, 0.0, 0.0, 0.0])
+
+    def gripper_opening(self) -> float:
+        return 0.08
+
+    def contacts(self) -> Iterator[Contact]:
+        return iter(())
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"the fake scene has no {name}")
+
+
+class FakeScene:
+    """Looks like ``pytest_robomem.scene.model.Scene``; a step costs nothing."""
+
+    stepper_name = "fake"
+    gl_renderer = ""
+
+    def __init__(self, path: Any) -> None:
+        self.description = read_scene(path)
+        self.view = FakeView()
+        self.data = SimpleNamespace(qpos=np.zeros(4))
+        self.breaks_at: int | None = None
+        self.steps = 0
+
+    @property
+    def kinematics_qpos(self) -> Any:
+        return self.data.qpos
+
+    @property
+    def body_placements(self) -> tuple[Any, Any]:
+        return np.zeros((1, 3)), np.zeros((1, 4))
+
+    def reset(self, seed: int) -> None:
+        self.view.solved = False
+        self.data.qpos = np.full(4, float(seed))
+        self.steps = -10  # settling
+
+    def step(self, action: Any) -> None:
+        self.steps += 1
+        self.view.solved |= action[0] > SOLVE
+        self.data.qpos = self.data.qpos + action[:4]
+
+    def scored_view(self) -> FakeView:
+        return self.view
+
+    def observations(self) -> dict[str, Any]:
+        return {"robot0_eef_pos": np.zeros(3)}
+
+    def end_effector(self) -> Any:
+        return np.zeros(9)
+
+    def render(self, camera: str) -> Any:
+        return np.zeros((480, 640, 3), dtype=np.uint8)
+
+    def faults(self) -> list[str]:
+        return []
+
+    def show(self, kinematics_qpos: Any) -> None:
+        self.data.qpos = kinematics_qpos
+
+    def close(self) -> None:
+        pass
+
+
+class FakeScenes:
+    """Looks like ``pytest_robomem.scene_cache.SceneCache``."""
+
+    def scene(self, path: Any) -> FakeScene:
+        return FakeScene(path)
+
+    def build_seconds(self) -> float:
+        return 0.0
+
+
+POLICIES = """
+import os, time
+import numpy as np
+
+class Policy:
+    def __init__(self, task=None, kind="solve", **rest):
+        self.task, self.kind, self.current = task, kind, None
+
+    def reset(self):
+        pass
+
+    def episode_start(self, task_id, seed):
+        self.current, self.asked = task_id, 0
+
+    def infer_actions(self, obs, prompt, resize_size):
+        self.asked += 1
+        chunk = np.zeros((10, 7))
+        if self.task is not None and self.current != self.task:
+            return chunk
+        return getattr(self, self.kind)(chunk)
+
+    def solve(self, chunk):
+        chunk[:, 0] = 1.0
+        return chunk
+
+    def hold(self, chunk):
+        return chunk
+
+    def wild(self, chunk):
+        return chunk + 3.0
+
+    def raises(self, chunk):
+        if self.asked == 3:
+            raise ValueError("my model broke")
+        return chunk
+
+    def flat(self, chunk):
+        return chunk[0]
+
+    def eight(self, chunk):
+        return np.zeros((10, 8))
+
+    def nan(self, chunk):
+        chunk[2, 3] = np.nan
+        return chunk
+
+    def sleeps(self, chunk):
+        try:
+            time.sleep(60)
+        except Exception:
+            pass
+        return chunk
+
+    def dies(self, chunk):
+        os._exit(3)
+
+class NoInfer:
+    def reset(self):
+        pass
+
+def build_adapter(**kwargs):
+    return Policy(**kwargs)
+
+def build_broken(**kwargs):
+    raise RuntimeError("no weights")
+
+def build_incomplete():
+    return NoInfer()
+"""
+
+CONFTEST = """
+import pytest
+from tests.fakes import FakeScenes
+
+@pytest.fixture(scope="session")
+def robomem_scenes():
+    return FakeScenes()
+"""

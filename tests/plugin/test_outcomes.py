@@ -1,0 +1,120 @@
+"""Passed, failed or error: which is which, and what is said about it."""
+
+import xml.etree.ElementTree as ET
+from typing import Any
+
+import pytest
+
+from tests.plugin.conftest import Bench
+
+BROKEN = {
+    "raises": "policy.infer_actions at step 11: ValueError: my model broke",
+    "flat": "received ndarray of shape (7,), dtype float64",
+    "eight": "received ndarray of shape (10, 8), dtype float64",
+    "nan": "value nan at row 2, column 3",
+    "sleeps": "policy.infer_actions at step 1: not finished after 2 s",
+    "dies": "the worker process died while it ran this episode",
+}
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+def test_a_broken_policy_is_an_error_of_its_episode_alone(bench: Bench, kind: str) -> None:
+    result = bench.run(
+        "-m",
+        "basket",
+        "-n2",
+        "--robomem-max-steps=40",
+        "--robomem-timeout=2",
+        "--junit-xml=junit.xml",
+        kind=kind,
+        task=2,
+    )
+    result.assert_outcomes(errors=1, failed=2)
+    (error,) = [record for record in bench.records() if record["status"] == "error"]
+    assert (error["task_id"], error["seed"]) == (2, 100)
+    assert BROKEN[kind] in error["message"]
+    assert "repeat with: pytest 'tasks/test_basket.py::test_butter_then" in error["message"]
+    assert BROKEN[kind] in result.stdout.str()
+    summary = bench.json("aggregate.json")
+    assert (summary["num_episodes"], summary["num_errors"]) == (2, 1)
+    suite = ET.parse(bench.folder / "junit.xml").getroot()[0]
+    assert (suite.get("errors"), suite.get("failures"), suite.get("tests")) == ("1", "2", "3")
+
+
+def test_a_broken_policy_shows_where_it_broke(bench: Bench) -> None:
+    result = bench.run("-m", "task02", kind="raises")
+    result.stdout.fnmatch_lines(['*mine.py", line *, in raises*', "*ValueError: my model broke"])
+    result.stdout.no_fnmatch_line("*_pytest*")
+
+
+def test_success_passes_and_failure_says_what_is_missing(bench: Bench) -> None:
+    result = bench.run("-m", "basket", "--robomem-max-steps=30", task=2)
+    result.assert_outcomes(passed=1, failed=2)
+    result.stdout.fnmatch_lines(
+        [
+            "stage cookies_in_basket is missing (horizontal distance of cookies_1 to basket_1 *"
+            "needs <= 0.12); completed before: none",
+            "goal not reached at the end: In(cookies_1, basket_1_contain_region), *",
+            "task 1 (cookies_then_tomato_sauce_into_basket), seed 100, 30 steps, rules guide@1",
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    ("policy", "reason"),
+    [
+        ("nosuchmodule:build", "cannot import nosuchmodule"),
+        ("mine:build_nothing", "has no factory build_nothing"),
+        ("mine:build_broken", "the factory raised RuntimeError: no weights"),
+        ("mine:build_incomplete", "no method infer_actions()"),
+        ("mine.py:build_nothing", "has no factory build_nothing"),
+        ("expret", "cannot import expret*built-in policies are hold, random, replay, expert"),
+    ],
+)
+@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+def test_a_policy_that_cannot_be_loaded_ends_the_run_with_the_reason(
+    bench: Bench, policy: str, reason: str, workers: str
+) -> None:
+    result = bench.run(workers, "--seeds=0:4", policy=policy)
+    result.stdout.fnmatch_lines([f"*the policy cannot be loaded: --policy={policy}: *{reason}*"])
+    outcomes = result.parseoutcomes()
+    assert 1 <= outcomes.pop("errors", outcomes.pop("error", 0)) <= 4  # not one for every episode
+    assert set(outcomes) <= {"warnings"}
+
+
+def test_a_policy_file_is_found_by_its_path(bench: Bench) -> None:
+    folder = bench.folder / "deep er"
+    folder.mkdir()
+    (bench.folder / "mine.py").rename(folder / "my policy.py")
+    bench.run("-m", "task01", policy="deep er/my policy.py:build_adapter").assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize(
+    ("success", "outcome"), [("stages", "passed"), ("goal", "passed"), ("both", "passed")]
+)
+def test_what_must_be_reached_can_be_chosen(bench: Bench, success: str, outcome: str) -> None:
+    bench.run("-m", "task01", f"--robomem-success={success}").assert_outcomes(**{outcome: 1})
+    assert bench.records()[0]["success"] == success
+
+
+def test_values_beyond_the_limits_are_counted_not_refused(bench: Bench) -> None:
+    bench.run("-m", "task01", "--robomem-max-steps=3", kind="wild").assert_outcomes(passed=1)
+    (record,) = bench.records()
+    assert record["clipped_values"] == 7 * record["steps"]
+
+
+def test_x_stops_and_still_writes_the_tables(bench: Bench) -> None:
+    result = bench.run("-x", "--robomem-max-steps=5", kind="hold")
+    result.assert_outcomes(failed=1)
+    assert len(bench.table("episodes.tsv")) == 1
+
+
+def test_pdb_enters_at_a_failed_episode(bench: Bench) -> None:
+    child: Any = bench.pytester.spawn_pytest(
+        '--policy=mine -m task01 --pdb --robomem-max-steps=5 --policy-kwargs=\'{"kind":"hold"}\''
+    )
+    child.expect("Pdb")
+    child.sendline("episode.steps")
+    child.expect("5")
+    child.sendline("q")
+    child.expect("1 failed")

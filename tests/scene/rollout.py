@@ -1,0 +1,42 @@
+"""Recomputes the recorded rollouts and writes how far each step is off.
+
+    python -m tests.scene.rollout FOLDER
+
+A process of its own, because the bits depend on the BLAS kernel, which is chosen when numpy loads.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from pytest_robomem.resources import resource_dir
+from pytest_robomem.scene.model import DUMMY_ACTION, Scene
+from tests.golden import REFERENCE_SEED, SETTLING_STEPS, TASK_IDS, golden_for
+
+
+def errors_of(task_id: int) -> list[float]:
+    """Largest difference of qpos after settling and after each step."""
+    (path,) = resource_dir("bddl").glob(f"{task_id}_*.bddl")
+    scene, golden = Scene(path), golden_for(task_id)
+    scene.reset(REFERENCE_SEED)
+    for _ in range(SETTLING_STEPS):
+        scene.step(np.array(DUMMY_ACTION))
+    recorded = golden["rollout_qpos"]
+    errors = [float(np.abs(scene.data.qpos - recorded[0]).max())]
+    for action, expected in zip(golden["rollout_actions"], recorded[1:], strict=True):
+        scene.step(action)
+        errors.append(float(np.abs(scene.data.qpos - expected).max()))
+    scene.close()
+    return errors
+
+
+def main(folder: Path) -> None:
+    """Write one JSON list for each task."""
+    for task_id in TASK_IDS:
+        (folder / f"task{task_id:02d}.json").write_text(json.dumps(errors_of(task_id)))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -137,7 +137,8 @@ class Policy:
         chunk = np.zeros((10, 7))
         if self.task is not None and self.current != self.task:
             return chunk
-        return getattr(self, self.kind)(chunk)
+        kind = self.kind if isinstance(self.kind, str) else self.kind.get(str(self.current), "hold")
+        return getattr(self, kind)(chunk)
 
     def solve(self, chunk):
         chunk[:, 0] = 1.0

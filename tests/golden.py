@@ -108,14 +108,17 @@ class Stage:
         return self.recorded
 
 
-@lru_cache(maxsize=2)  # a compiled scene takes a quarter of a gigabyte
-def _stage(task_id: int) -> Stage:
-    return Stage(task_id)
+_current: dict[int, Stage] = {}  # one at a time: a compiled scene takes about a gigabyte
 
 
 def stage_for(task_id: int) -> Stage:
     """The task's scene for the reference seed; built once for tests that follow each other."""
-    stage = _stage(task_id)
+    if task_id not in _current:
+        for stage in _current.values():
+            stage.scene.close()
+        _current.clear()
+        _current[task_id] = Stage(task_id)
+    stage = _current[task_id]
     if stage.seed != REFERENCE_SEED:
         stage.reset(REFERENCE_SEED)
     return stage

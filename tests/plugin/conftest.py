@@ -1,5 +1,6 @@
 """An empty folder with a policy module, where scenes cost nothing."""
 
+import importlib
 import json
 import os
 from pathlib import Path
@@ -9,6 +10,13 @@ import pytest
 
 from tests.fakes import CONFTEST, POLICIES
 from tests.golden import ROOT
+
+# pytester forgets what a run inside this process imported, and numpy's extension modules cannot be
+# imported twice: import them before the first run.
+for _module in ("scipy.stats", "cv2", "imageio.v2", "imageio_ffmpeg", "numpy.fft"):
+    importlib.import_module(_module)
+for _module in ("controller", "reporting", "worker"):
+    importlib.import_module(f"pytest_robomem.session.{_module}")
 
 
 class Bench:

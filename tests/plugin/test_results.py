@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from pytest_robomem.scene.recording import read_trajectory
+from tests.fakes import CONFTEST
 from tests.golden import ROOT
 from tests.plugin.conftest import Bench
 
@@ -83,13 +84,12 @@ def comparable(bench: Bench) -> tuple[Any, Any, Any, Any]:
 
 
 def test_workers_and_order_change_nothing(bench: Bench) -> None:
-    (bench.folder / "backwards.py").write_text(
-        "def pytest_collection_modifyitems(items): items.reverse()\n"
-    )
     arguments = ["--seeds=3:6", "-m", "basket or plate", "--robomem-max-steps=25"]
     alone = None
-    for extra in (["-n0"], ["-n2"], ["-p", "backwards"]):
-        bench.run(*arguments, *extra, task=2).assert_outcomes(passed=3, failed=12)
+    backwards = "\ndef pytest_collection_modifyitems(items):\n    items.reverse()\n"
+    for workers, order in (("-n0", ""), ("-n2", ""), ("-n0", backwards)):
+        bench.pytester.makeconftest(CONFTEST + order)
+        bench.run(*arguments, workers, task=2).assert_outcomes(passed=3, failed=12)
         found = comparable(bench)
         alone = alone or found
         assert found == alone
@@ -100,7 +100,6 @@ def test_junit_carries_figures_and_can_be_told_not_to(bench: Bench) -> None:
         bench.run(
             "-m",
             "basket",
-            "-n2",
             "--robomem-max-steps=20",
             "--junit-xml=junit.xml",
             f"--robomem-junit-properties={switch}",
@@ -138,7 +137,7 @@ def test_resume_runs_only_what_is_missing_or_was_an_error(bench: Bench, workers:
         (bench.folder / "mine.py").read_text().replace("self.asked == 3", "False")
     )
     result = bench.run("-m", "basket", "--robomem-resume", *arguments, kind="raises", task=2)
-    result.assert_outcomes(failed=2, deselected=1 if workers == "-n0" else 0)
+    result.assert_outcomes(failed=2)
     rows = bench.table("episodes.tsv")
     assert [(row["task_id"], row["status"]) for row in rows] == [
         ("1", "failed"),
@@ -225,7 +224,9 @@ def test_trajectories_when_asked_for(bench: Bench, when: str, kept: set[int]) ->
 
 
 @pytest.mark.parametrize(("when", "kept"), [("off", 0), ("failed", 2), ("on", 3)])
-def test_videos_carry_the_public_names(bench: Bench, when: str, kept: int) -> None:
+def test_videos_carry_the_public_names(
+    bench: Bench, needs_images: None, when: str, kept: int
+) -> None:
     bench.run(
         "-m", "basket", "--robomem-max-steps=6", f"--robomem-video={when}", "--seeds=7", task=2
     )

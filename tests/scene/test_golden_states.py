@@ -112,7 +112,7 @@ def test_golden_rollout(task_id: int, tmp_path_factory: pytest.TempPathFactory) 
     assert max(errors[:21]) <= 1e-6
 
 
-def test_golden_images(task_id: int) -> None:
+def test_golden_images(task_id: int, needs_images: None) -> None:
     """What stock LIBERO renders after settling: equal with the same mujoco and Mesa."""
     folder = golden_folder() / "images"
     if not folder.is_dir():

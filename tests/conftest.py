@@ -1,0 +1,31 @@
+"""What several folders of tests share."""
+
+import os
+
+import pytest
+
+from pytest_robomem.scene.gl import gpu_renderer, library_missing
+
+
+@pytest.fixture
+def needs_images() -> None:
+    """Skip where no camera image can be rendered; in CI that is a failure."""
+    missing = "" if gpu_renderer() else library_missing("osmesa")
+    if missing and os.environ.get("CI") == "true":
+        pytest.fail(missing)
+    if missing:
+        pytest.skip(missing)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep the tests of one scene together, in order and on one worker: each is built once."""
+
+    def task_of(item: pytest.Item) -> int:
+        callspec = getattr(item, "callspec", None)
+        task_id = callspec.params.get("task_id", 0) if callspec else 0
+        return task_id if isinstance(task_id, int) else 0
+
+    items.sort(key=task_of)
+    for item in items:
+        if task_id := task_of(item):
+            item.add_marker(pytest.mark.xdist_group(f"task{task_id:02d}"))

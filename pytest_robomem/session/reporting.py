@@ -23,6 +23,7 @@ from pytest_robomem.storage import EpisodeFiles
 from pytest_robomem.task import Task, task_of
 from pytest_robomem.tracebacks import traceback_text
 
+OWN_RULES = "own"  # of tasks that bring their stages along
 _RESULT = pytest.StashKey[EpisodeResult]()
 
 
@@ -63,7 +64,7 @@ def _request(
         seed=seed,
         node_id=item.nodeid,
         settings=settings,
-        rules=book.version,
+        rules=book.version if task.number is not None else OWN_RULES,
         scorers=_scorers(task, settings),
         max_steps=settings.max_steps or task.max_steps or book.max_steps,
         replan_steps=settings.replan_steps or book.replan_steps,
@@ -74,7 +75,7 @@ def _request(
 
 def _scorers(task: Task, settings: Settings) -> dict[str, Scorer]:
     if task.number is None:
-        return {"own": StageScorer("own", task.stages)}
+        return {OWN_RULES: StageScorer(OWN_RULES, task.stages)}
     number = task.number
     names = sorted(RULEBOOKS, key=lambda name: name != settings.rules)
     return {name: RULEBOOKS[name].scorer_for(number) for name in names}

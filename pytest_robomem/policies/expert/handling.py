@@ -9,6 +9,7 @@ from pytest_robomem.policies.expert.grasp import Grasp, grasps
 from pytest_robomem.policies.expert.layout import UP
 from pytest_robomem.policies.expert.motion import (
     CLOSED,
+    KEEP,
     LAST_JOINT,
     MOVE_STEPS,
     OPEN,
@@ -32,6 +33,8 @@ DESCENT_SPEED = 0.5  # of the full command: a bumped object moves less
 DESCENT_STEPS = 30
 CLOSING_STEPS = 14  # the fingers close fully in 10 to 12
 OPENING_STEPS = 8  # 2 cm of the 4 cm way suffice to let go
+NARROW_PULSES = 1  # closing steps from fully open that make the fingers half open
+FULLY_OPEN = 0.075  # m
 LIFT_HEIGHT = 0.06  # m, where a grasp is checked
 LIFT_CHECK = 0.03  # m that the object must have come up with the hand
 SLIP_ALLOWED = 0.035  # m that the object may move in the hand before it counts as lost
@@ -125,6 +128,8 @@ def _try_grasp(arm: Arm, name: str, grasp: Grasp) -> Motion[str]:
     """One grasp; returns what went wrong, or nothing."""
     arm.gripper = OPEN
     arm.holding = None
+    if grasp.narrow:
+        yield from set_opening(arm, NARROW_PULSES)
     yield from travel(arm, grasp.position + UP * APPROACH_HEIGHT, grasp.rotation)
     yield from move(
         arm, grasp.position, grasp.rotation, speed=DESCENT_SPEED, limit=DESCENT_STEPS, patience=6
@@ -140,6 +145,16 @@ def _try_grasp(arm: Arm, name: str, grasp: Grasp) -> Motion[str]:
         arm.holding = None
         return f"{name} rose {risen:.3f} m with the hand, fingers {arm.view.gripper_opening():.3f} m"
     return ""
+
+
+def set_opening(arm: Arm, pulses: int) -> Motion[None]:
+    """Open the fingers less than fully: ``pulses`` steps of closing from fully open, 1 cm each."""
+    arm.gripper = OPEN
+    if arm.view.gripper_opening() < FULLY_OPEN:
+        yield from stay(arm, OPENING_STEPS)
+    arm.gripper = CLOSED
+    yield from stay(arm, pulses)
+    arm.gripper = KEEP
 
 
 def _remember_hold(arm: Arm, name: str) -> None:

@@ -32,6 +32,7 @@ PAN_RADIUS = 0.06  # m from the pan's middle
 DRAINER_FLOOR = 0.016  # m above a drainer's origin
 DRAINER_TOWARDS_MIDDLE = 0.006  # m: the left site lies nearer to the rail than to the middle
 DRAINER_ALONG = 0.004  # m along world -x: the middle of the free space between the rails
+RAIL_CLEARANCE = 0.015  # m under the bottle while it is brought over a compartment
 UPRIGHT = 0.35  # rad; a bottle that leans more has fallen over
 BACK_RADIUS = 0.03  # m from where an object stood at the start
 
@@ -116,10 +117,14 @@ def into_drainer(arm: Arm, name: str, drainer: str) -> Motion[bool]:
     inward = float(np.sign(origin[1] - site.position[1]))
     place = site.position[:2] + [-DRAINER_ALONG, inward * DRAINER_TOWARDS_MIDDLE]
     rotation = level_rotation(arm, name, yaw_to(arm, WORLD_X))
-    yield from put_down(arm, name, place, float(origin[2]) + DRAINER_FLOOR, rotation=rotation)
+    floor = float(origin[2]) + DRAINER_FLOOR
+    rails = float(arm.layout.bounds(drainer)[1][2])
+    yield from put_down(
+        arm, name, place, floor, rotation=rotation, above=rails - floor + RAIL_CLEARANCE
+    )
     yield from stay(arm, SETTLE_STEPS)
-    offset = np.abs(site.rotation.T @ (arm.layout.box(name).centre - site.position))
-    return bool(np.all(offset < site.half_size)) and _stands(arm, name)
+    offset = np.abs(site.rotation.T @ (arm.view.body_position(name) - site.position))
+    return bool(np.all(offset < site.half_size))
 
 
 def back_to_start(arm: Arm, name: str) -> Motion[bool]:

@@ -67,13 +67,71 @@ class Pour:
     times: int = 2
 
 
-Step = IntoBasket | OntoPlate | OntoCabinet | IntoPan | IntoDrainer | BackToStart | Pour
+@dataclass(frozen=True)
+class CheckDrawers:
+    """Open and close all drawers in order and remember what each holds."""
+
+    cabinet: str
+
+
+@dataclass(frozen=True)
+class OpenDrawer:
+    """Open a drawer: ``top``, ``middle``, ``bottom``, or by memory ``occupied``, ``empty``,
+    ``another`` (the first into which nothing was put yet).
+    """
+
+    cabinet: str
+    drawer: str
+
+
+@dataclass(frozen=True)
+class IntoDrawer:
+    """Put an object into the drawer that was opened last."""
+
+    name: str
+    cabinet: str
+
+
+@dataclass(frozen=True)
+class CloseDrawer:
+    """Close the drawer that was opened last."""
+
+    cabinet: str
+
+
+Step = (
+    IntoBasket
+    | OntoPlate
+    | OntoCabinet
+    | IntoPan
+    | IntoDrainer
+    | BackToStart
+    | Pour
+    | CheckDrawers
+    | OpenDrawer
+    | IntoDrawer
+    | CloseDrawer
+)
 Program = tuple[Step, ...]
+
+_CABINET = "wooden_cabinet_1"
 
 PROGRAMS: dict[int, Program] = {
     1: (IntoBasket("cookies_1", "basket_1"), IntoBasket("tomato_sauce_1", "basket_1")),
     2: (IntoBasket("butter_1", "basket_1"), IntoBasket("popcorn_1", "basket_1")),
     3: (IntoBasket("cream_cheese_1", "basket_1"), IntoBasket("chocolate_pudding_1", "basket_1")),
+    4: (
+        CheckDrawers(_CABINET),
+        OpenDrawer(_CABINET, "occupied"),
+        IntoDrawer("butter_1", _CABINET),
+        CloseDrawer(_CABINET),
+    ),
+    5: (
+        CheckDrawers(_CABINET),
+        OpenDrawer(_CABINET, "empty"),
+        IntoDrawer("butter_1", _CABINET),
+        CloseDrawer(_CABINET),
+    ),
     6: (Pour("tomato_sauce_1", "cookies_1"), IntoDrainer("tomato_sauce_1", "bowl_drainer_1")),
     7: (Pour("tomato_sauce_1", "frypan_1"), IntoDrainer("tomato_sauce_1", "bowl_drainer_1")),
     8: (
@@ -87,12 +145,46 @@ PROGRAMS: dict[int, Program] = {
         IntoDrainer("tomato_sauce_1", "bowl_drainer_1"),
     ),
     10: (Pour("wine_bottle_1", "white_yellow_mug_1"), BackToStart("wine_bottle_1")),
+    11: (
+        OpenDrawer(_CABINET, "top"),
+        IntoDrawer("cookies_1", _CABINET),
+        CloseDrawer(_CABINET),
+        OpenDrawer(_CABINET, "another"),
+        IntoDrawer("butter_1", _CABINET),
+        CloseDrawer(_CABINET),
+    ),
+    12: (
+        OpenDrawer(_CABINET, "middle"),
+        IntoDrawer("cookies_1", _CABINET),
+        IntoDrawer("chocolate_pudding_1", _CABINET),
+        CloseDrawer(_CABINET),
+    ),
+    13: (
+        OpenDrawer(_CABINET, "middle"),
+        IntoDrawer("cookies_1", _CABINET),
+        IntoDrawer("butter_1", _CABINET),
+        CloseDrawer(_CABINET),
+    ),
+    14: (
+        OpenDrawer(_CABINET, "top"),
+        IntoDrawer("cookies_1", _CABINET),
+        CloseDrawer(_CABINET),
+        OpenDrawer(_CABINET, "another"),
+        IntoDrawer("chocolate_pudding_1", _CABINET),
+        CloseDrawer(_CABINET),
+    ),
     15: (
         IntoPan("butter_1", "frypan_1"),
         Pour("milk_1", "butter_1"),
         BackToStart("milk_1"),
     ),
     16: (Pour("milk_1", "red_coffee_mug_1"), IntoDrainer("milk_1", "bowl_drainer_1")),
+    17: (
+        OpenDrawer(_CABINET, "middle"),
+        IntoDrawer("butter_1", _CABINET),
+        IntoDrawer("chocolate_pudding_1", _CABINET),
+        CloseDrawer(_CABINET),
+    ),
     18: (
         OntoCabinet("chocolate_pudding_1", "wooden_cabinet_2", 0, 2),
         OntoCabinet("butter_1", "wooden_cabinet_2", 1, 2),

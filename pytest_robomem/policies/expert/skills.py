@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from pytest_robomem.policies.expert import placing, programs
+from pytest_robomem.policies.expert import drawers, placing, programs
 from pytest_robomem.policies.expert.motion import Arm, Motion
 from pytest_robomem.policies.expert.pouring import pour_over
 
@@ -33,3 +33,12 @@ def perform(arm: Arm, step: programs.Step) -> Motion[None]:
             return placing.fetch(arm, name, placing.back_to_start, "start")
         case programs.Pour(name, over, times):
             return pour_over(arm, name, over, times)
+        case programs.CheckDrawers(cabinet):
+            return drawers.check_drawers(arm, cabinet)
+        case programs.OpenDrawer(cabinet, drawer):
+            return drawers.open_drawer(arm, cabinet, drawer)
+        case programs.IntoDrawer(name, cabinet):
+            place = partial(drawers.into_drawer, cabinet=cabinet)
+            return placing.fetch(arm, name, place, f"{cabinet}'s {arm.memory.open_drawer} drawer")
+        case programs.CloseDrawer(cabinet):
+            return drawers.close_drawer(arm, cabinet)

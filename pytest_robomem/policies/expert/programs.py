@@ -99,6 +99,28 @@ class CloseDrawer:
     cabinet: str
 
 
+@dataclass(frozen=True)
+class OpenMicrowave:
+    """Open a microwave's door wide."""
+
+    microwave: str
+
+
+@dataclass(frozen=True)
+class IntoMicrowave:
+    """Put an object into an open microwave."""
+
+    name: str
+    microwave: str
+
+
+@dataclass(frozen=True)
+class CloseMicrowave:
+    """Close a microwave's door."""
+
+    microwave: str
+
+
 Step = (
     IntoBasket
     | OntoPlate
@@ -111,10 +133,15 @@ Step = (
     | OpenDrawer
     | IntoDrawer
     | CloseDrawer
+    | OpenMicrowave
+    | IntoMicrowave
+    | CloseMicrowave
 )
 Program = tuple[Step, ...]
 
 _CABINET = "wooden_cabinet_1"
+
+_OVEN = "microwave_1"
 
 PROGRAMS: dict[int, Program] = {
     1: (IntoBasket("cookies_1", "basket_1"), IntoBasket("tomato_sauce_1", "basket_1")),
@@ -193,6 +220,37 @@ PROGRAMS: dict[int, Program] = {
         OntoCabinet("tomato_sauce_1", "wooden_cabinet_2", 0, 3),
         OntoCabinet("milk_1", "wooden_cabinet_2", 1, 3),
         OntoCabinet("orange_juice_1", "wooden_cabinet_2", 2, 3),
+    ),
+    20: (
+        OpenMicrowave(_OVEN),
+        IntoMicrowave("cookies_1", _OVEN),
+        IntoMicrowave("chocolate_pudding_1", _OVEN),
+        CloseMicrowave(_OVEN),
+    ),
+    21: (
+        OpenMicrowave(_OVEN),
+        IntoMicrowave("butter_1", _OVEN),
+        IntoMicrowave("chocolate_pudding_1", _OVEN),
+        CloseMicrowave(_OVEN),
+    ),
+    22: (
+        Pour("tomato_sauce_1", "cookies_1"),
+        BackToStart("tomato_sauce_1"),
+        OpenMicrowave(_OVEN),
+        IntoMicrowave("cookies_1", _OVEN),
+        CloseMicrowave(_OVEN),
+    ),
+    23: (
+        OpenMicrowave(_OVEN),
+        IntoMicrowave("cream_cheese_1", _OVEN),
+        IntoMicrowave("popcorn_1", _OVEN),
+        CloseMicrowave(_OVEN),
+    ),
+    24: (
+        OpenMicrowave(_OVEN),
+        IntoMicrowave("cookies_1", _OVEN),
+        IntoMicrowave("popcorn_1", _OVEN),
+        CloseMicrowave(_OVEN),
     ),
     25: (OntoPlate("butter_1", "plate_2", 0, 2), OntoPlate("cream_cheese_1", "plate_2", 1, 2)),
     26: (

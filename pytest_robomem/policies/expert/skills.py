@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from pytest_robomem.policies.expert import drawers, placing, programs
+from pytest_robomem.policies.expert import drawers, microwave, placing, programs
 from pytest_robomem.policies.expert.motion import Arm, Motion
 from pytest_robomem.policies.expert.pouring import pour_over
 
@@ -42,3 +42,10 @@ def perform(arm: Arm, step: programs.Step) -> Motion[None]:
             return placing.fetch(arm, name, place, f"{cabinet}'s {arm.memory.open_drawer} drawer")
         case programs.CloseDrawer(cabinet):
             return drawers.close_drawer(arm, cabinet)
+        case programs.OpenMicrowave(oven):
+            return microwave.open_microwave(arm, oven)
+        case programs.IntoMicrowave(name, oven):
+            place = partial(microwave.into_microwave, microwave=oven)
+            return placing.fetch(arm, name, place, oven)
+        case programs.CloseMicrowave(oven):
+            return microwave.close_microwave(arm, oven)

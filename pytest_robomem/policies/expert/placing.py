@@ -1,9 +1,11 @@
 """Putting things into baskets, pans and drainers, onto plates and cabinets, and back."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
+from pytest_robomem.policies.expert.grasp import grasps
 from pytest_robomem.policies.expert.handling import (
     DroppedError,
     level_rotation,
@@ -26,6 +28,7 @@ PLATE_THICKNESS = 0.012  # m from a plate's origin to its upper face
 PLATE_SPREAD = 0.024  # m from the middle of a plate to each of two things side by side
 PLATE_RADIUS = 0.055  # m
 CABINET_SPREAD = {1: 0.0, 2: 0.06, 3: 0.08}  # m between neighbours (two: from the middle)
+ROOM_NEEDED = 0.002  # m beside the open hand; with less a neighbour is likely to be tipped
 CABINET_EDGE = 0.02  # m from the edge of a cabinet's top within which an origin must not lie
 PAN_FLOOR = 0.012  # m above a pan's origin
 PAN_RADIUS = 0.06  # m from the pan's middle
@@ -97,6 +100,27 @@ def onto_cabinet(arm: Arm, name: str, cabinet: str, part: int, parts: int) -> Mo
     offset = top.rotation.T @ (arm.layout.box(name).centre - top.position)
     on_top = np.abs(offset[:2]) < top.half_size[:2] - CABINET_EDGE
     return bool(np.all(on_top)) and offset[2] > 0 and _stands(arm, name)
+
+
+def row_onto_cabinet(arm: Arm, names: Sequence[str], cabinet: str) -> Motion[None]:
+    """Put objects in a row on a cabinet: in their order, but never one that is hemmed in.
+
+    Raises:
+        ExpertFailure: one could not be taken or put down.
+    """
+    waiting = list(names)
+    while waiting:
+        rooms = {name: _room(arm, name) for name in waiting}
+        free = (name for name in waiting if rooms[name] >= ROOM_NEEDED)
+        name = next(free, max(waiting, key=lambda name: rooms[name]))
+        place = partial(onto_cabinet, cabinet=cabinet, part=names.index(name), parts=len(names))
+        yield from fetch(arm, name, place, cabinet)
+        waiting.remove(name)
+
+
+def _room(arm: Arm, name: str) -> float:
+    others = [other for other in arm.view.movable_objects() if other != name]
+    return max((grasp.room for grasp in grasps(arm.layout, name, others)), default=-1.0)
 
 
 def into_pan(arm: Arm, name: str, pan: str) -> Motion[bool]:

@@ -36,6 +36,17 @@ class OntoCabinet:
 
 
 @dataclass(frozen=True)
+class RowOntoCabinet:
+    """Put several objects in a row on a cabinet, in this order as far as the hand has room.
+
+    One that its neighbours hem in waits until they are gone.
+    """
+
+    names: tuple[str, ...]
+    cabinet: str
+
+
+@dataclass(frozen=True)
 class IntoPan:
     """Put an object into the middle of a pan."""
 
@@ -125,6 +136,7 @@ Step = (
     IntoBasket
     | OntoPlate
     | OntoCabinet
+    | RowOntoCabinet
     | IntoPan
     | IntoDrainer
     | BackToStart
@@ -216,11 +228,7 @@ PROGRAMS: dict[int, Program] = {
         OntoCabinet("chocolate_pudding_1", "wooden_cabinet_2", 0, 2),
         OntoCabinet("butter_1", "wooden_cabinet_2", 1, 2),
     ),
-    19: (
-        OntoCabinet("tomato_sauce_1", "wooden_cabinet_2", 0, 3),
-        OntoCabinet("milk_1", "wooden_cabinet_2", 1, 3),
-        OntoCabinet("orange_juice_1", "wooden_cabinet_2", 2, 3),
-    ),
+    19: (RowOntoCabinet(("tomato_sauce_1", "milk_1", "orange_juice_1"), "wooden_cabinet_2"),),
     20: (
         OpenMicrowave(_OVEN),
         IntoMicrowave("cookies_1", _OVEN),

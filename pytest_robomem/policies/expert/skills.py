@@ -24,6 +24,8 @@ def perform(arm: Arm, step: programs.Step) -> Motion[None]:
         case programs.OntoCabinet(name, cabinet, part, parts):
             place = partial(placing.onto_cabinet, cabinet=cabinet, part=part, parts=parts)
             return placing.fetch(arm, name, place, cabinet)
+        case programs.RowOntoCabinet(names, cabinet):
+            return placing.row_onto_cabinet(arm, names, cabinet)
         case programs.IntoPan(name, pan):
             return placing.fetch(arm, name, partial(placing.into_pan, pan=pan), pan)
         case programs.IntoDrainer(name, drainer):

@@ -11,7 +11,6 @@ from pytest_robomem.policies.expert.motion import (
     CLOSED,
     KEEP,
     LAST_JOINT,
-    MOVE_STEPS,
     OPEN,
     PASSING_TOLERANCE,
     POSITION_TOLERANCE,
@@ -88,19 +87,17 @@ def travel(
         clear = tallest(arm, start, goal) + hanging + TRAVEL_CLEARANCE
         height = min(max(TRAVEL_HEIGHT, clear, float(goal[2])), HIGHEST_TRAVEL)
 
+        # Straight up with the hand's turn kept: beside the object there may be others.
+        up, turn = np.array([start[0], start[1], height]), arm.rotation
+        yield from move(arm, up, turn, until=lambda: arm.position[2] > height - RISING_SLACK)
+
         def above() -> Array:
-            now, there = arm.position, value(position)
-            # Straight up first: crossing begins once the height is nearly there.
-            across = there if now[2] > height - RISING_SLACK else now
-            return np.array([across[0], across[1], height])
+            return np.array([*value(position)[:2], height])
 
         def arrived() -> bool:
             return float(np.linalg.norm((value(position) - arm.position)[:2])) < PASSING_TOLERANCE
 
-        # The target jumps when crossing begins, so distance does not tell progress here.
-        yield from move(
-            arm, above, rotation, tolerance=0.0, until=arrived, patience=MOVE_STEPS
-        )
+        yield from move(arm, above, rotation, tolerance=0.0, until=arrived)
     return (yield from move(arm, position, rotation, tolerance=tolerance))
 
 

@@ -4,8 +4,8 @@ import numpy as np
 
 from pytest_robomem.policies.expert.grasp import facing_down
 from pytest_robomem.policies.expert.handling import (
-    holding_on,
     bottom_target,
+    holding_on,
     release,
     set_opening,
     travel,
@@ -164,7 +164,8 @@ def into_drawer(arm: Arm, name: str, cabinet: str) -> Motion[bool]:
     """Let the held object fall into the open drawer, beside what lies there."""
     drawer = remembered_open(arm)
     site = arm.view.site_pose(region(cabinet, drawer))
-    place = site.position[:2] + [_free_offset(arm, name, cabinet, drawer), -INSIDE_FORWARD]
+    along = _free_offset(arm, name, cabinet, drawer)
+    place = site.position[:2] + np.array([along, -INSIDE_FORWARD])
     down = facing_down(WORLD_X, np.array([*place, site.position[2]]))
     # Of the two ways round, the one that the hand is nearer to.
     if down[:2, 0] @ turned(arm.rotation, UP, yaw_to(arm, WORLD_X))[:2, 0] < 0:
@@ -202,7 +203,7 @@ def _free_offset(arm: Arm, name: str, cabinet: str, drawer: str) -> float:
 
 
 def hand_rotation() -> Array:
-    """Hand pointing at the cabinet's front (world +y) and a little down, fingers one above other."""
+    """Hand pointing at the cabinet (world +y) and a little down, one finger above the other."""
     approach = np.array([0.0, np.cos(PITCH), -np.sin(PITCH)])
     fingers = np.array([0.0, np.sin(PITCH), np.cos(PITCH)])
     return np.column_stack([fingers, np.cross(approach, fingers), approach])

@@ -140,7 +140,8 @@ def _try_grasp(arm: Arm, name: str, grasp: Grasp) -> Motion[str]:
     risen = float((arm.layout.box(name).centre - before)[2])
     if risen < LIFT_CHECK or lost(arm):
         arm.holding = None
-        return f"{name} rose {risen:.3f} m with the hand, fingers {arm.view.gripper_opening():.3f} m"
+        gap = arm.view.gripper_opening()
+        return f"{name} rose {risen:.3f} m with the hand, the fingers closed to {gap:.3f} m"
     return ""
 
 

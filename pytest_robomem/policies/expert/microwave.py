@@ -105,18 +105,19 @@ def into_microwave(arm: Arm, name: str, microwave: str) -> Motion[bool]:
     )
     yield from holding_on(arm, move(arm, origin + TURN_AT, level, tolerance=0.03))
     for y in (BEFORE_Y, INSIDE_Y):
-        place = _hand_before(arm, name, origin + [INSERT_X, y, ITEM_BOTTOM])
+        place = _hand_before(arm, name, origin + np.array([INSERT_X, y, ITEM_BOTTOM]))
         yield from holding_on(arm, move(arm, place, level, tolerance=0.008, limit=60, speed=0.7))
     yield from release(arm, name, retreat=-level[:, 2])
     yield from move(arm, arm.position - level[:, 2] * 0.05, level, tolerance=0.02)
     arm.gripper = CLOSED
-    before = origin + [INSERT_X, BEFORE_Y + 0.08, PUSH_Z]
+    before = origin + np.array([INSERT_X, BEFORE_Y + 0.08, PUSH_Z])
     yield from move(arm, before, level, tolerance=0.012, limit=40)
     yield from move(
-        arm, origin + [INSERT_X, PUSH_Y, PUSH_Z], level, speed=0.6, limit=40, patience=8
+        arm, origin + np.array([INSERT_X, PUSH_Y, PUSH_Z]), level, speed=0.6, limit=40, patience=8
     )
     # Straight out and up before the hand turns, or it would meet the open door.
-    yield from move(arm, origin + [INSERT_X, BEFORE_Y, PUSH_Z], level, tolerance=0.05, limit=40)
+    outside = origin + np.array([INSERT_X, BEFORE_Y, PUSH_Z])
+    yield from move(arm, outside, level, tolerance=0.05, limit=40)
     yield from move(arm, origin + TURN_AT, level, tolerance=0.08, limit=40)
     site = arm.view.site_pose(f"{microwave}_heating_region")
     offset = np.abs(site.rotation.T @ (arm.view.body_position(name) - site.position))

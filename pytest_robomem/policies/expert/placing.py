@@ -56,7 +56,9 @@ def fetch(arm: Arm, name: str, place: Place, where: str) -> Motion[None]:
     for _ in range(PLACE_TRIES):
         try:
             if arm.holding != name:
+                arm.skill = f"pick {name} for {skill}"
                 yield from pick(arm, name)
+            arm.skill = skill
             if (yield from place(arm, name)):
                 arm.memory.put(name, where)
                 return
@@ -80,7 +82,7 @@ def onto_plate(arm: Arm, name: str, plate: str, part: int, parts: int) -> Motion
     origin = arm.view.body_position(plate)
     side = 0.0 if parts == 1 else PLATE_SPREAD * (2 * part - 1)
     yield from put_down(
-        arm, name, origin[:2] + [0.0, side], float(origin[2]) + PLATE_THICKNESS + DROP
+        arm, name, origin[:2] + np.array([0.0, side]), float(origin[2]) + PLATE_THICKNESS + DROP
     )
     return (yield from _lies_near(arm, name, origin[:2], PLATE_RADIUS))
 
@@ -92,7 +94,7 @@ def onto_cabinet(arm: Arm, name: str, cabinet: str, part: int, parts: int) -> Mo
     """
     top = arm.view.site_pose(f"{cabinet}_top_side")
     along = CABINET_SPREAD[parts] * (2 * part - (parts - 1)) * (0.5 if parts == 3 else 1.0)
-    place = top.position[:2] + [-along, 0.0]
+    place = top.position[:2] + np.array([-along, 0.0])
     rotation = level_rotation(arm, name, yaw_to(arm, WORLD_Y))
     surface = float(top.position[2] + top.half_size[2])
     yield from put_down(arm, name, place, surface + DROP, rotation=rotation)
@@ -139,7 +141,7 @@ def into_drainer(arm: Arm, name: str, drainer: str) -> Motion[bool]:
     site = arm.view.site_pose(f"{drainer}_left_region")
     origin = arm.view.body_position(drainer)
     inward = float(np.sign(origin[1] - site.position[1]))
-    place = site.position[:2] + [-DRAINER_ALONG, inward * DRAINER_TOWARDS_MIDDLE]
+    place = site.position[:2] + np.array([-DRAINER_ALONG, inward * DRAINER_TOWARDS_MIDDLE])
     rotation = level_rotation(arm, name, yaw_to(arm, WORLD_X))
     floor = float(origin[2]) + DRAINER_FLOOR
     rails = float(arm.layout.bounds(drainer)[1][2])

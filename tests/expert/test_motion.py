@@ -34,6 +34,15 @@ def test_rotation_between_undoes_a_turn() -> None:
     assert rotation_between(start, goal) == pytest.approx([0.7, 0.0, 0.0])
 
 
+@pytest.mark.parametrize("angle", [0.0, 1e-6, 1e-3, 1.0, 3.0, np.pi])
+def test_rotation_between_agrees_with_the_angle_at_every_size(angle: float) -> None:
+    axis = np.array([0.6, 0.0, 0.8])
+    start = turned(np.eye(3), ALONG_Y, 0.4)
+    found = rotation_between(start, turned(start, axis, angle))
+    sign = np.sign(found @ axis) if angle == np.pi else 1.0
+    assert found == pytest.approx(sign * axis * angle, abs=1e-9)
+
+
 @pytest.mark.parametrize("axis", [ALONG_Y, -ALONG_Y])
 def test_hand_faces_down_with_the_last_joint_in_its_middle(axis: np.ndarray) -> None:
     rotation = facing_down(axis, np.array([-0.1, 0.0, 0.5]))

@@ -91,5 +91,5 @@ def test_controls_are_built_by_name() -> None:
     assert {"hold", "random", "wiggle", "sweep", "shake", "skip", "swap", "extra"} == set(CONTROLS)
     for name in CONTROLS:
         build_control(name)
-    with pytest.raises(UnknownControlError, match="nonsense.*hold"):
+    with pytest.raises(UnknownControlError, match=r"nonsense.*hold"):
         build_control("nonsense")

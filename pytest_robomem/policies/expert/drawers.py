@@ -231,9 +231,7 @@ def _pull(arm: Arm, cabinet: str, drawer: str) -> Motion[None]:
     for _ in range(DRAWER_TRIES):
         yield from set_opening(arm, BAR_PULSES)
         yield from _to_front(arm, cabinet, drawer)
-        yield from move(
-            arm, lambda: bar(arm, cabinet, drawer), rotation, limit=30, patience=6
-        )
+        yield from move(arm, lambda: bar(arm, cabinet, drawer), rotation, limit=30, patience=6)
         arm.gripper = CLOSED
         yield from stay(arm, BAR_CLOSING_STEPS)
         if arm.view.gripper_opening() > BAR_HELD:

@@ -100,9 +100,7 @@ def into_microwave(arm: Arm, name: str, microwave: str) -> Motion[bool]:
     standing = facing_down(FINGERS_ALONG_X, origin + TURN_AT, reach=False)
     if standing[0, 0] > 0:
         standing = turned(standing, UP, np.pi)
-    yield from holding_on(
-        arm, travel(arm, origin + TURN_AT, standing, tolerance=0.03)
-    )
+    yield from holding_on(arm, travel(arm, origin + TURN_AT, standing, tolerance=0.03))
     yield from holding_on(arm, move(arm, origin + TURN_AT, level, tolerance=0.03))
     for y in (BEFORE_Y, INSIDE_Y):
         place = _hand_before(arm, name, origin + np.array([INSERT_X, y, ITEM_BOTTOM]))

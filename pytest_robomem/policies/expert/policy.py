@@ -1,6 +1,6 @@
 """Privileged policies: they act through actions alone and read the true state."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,9 @@ class ScriptedPolicy:
     Order of calls in an episode: ``attach_simulator``, ``reset``, ``episode_start``, then
     ``infer_actions`` for each step. Subclasses say what is played (``script``).
 
+    Args:
+        make_memory: called at each reset; a memory that forgets makes a memoryless variant.
+
     Attributes:
         memory: what the present episode has shown so far.
         failure: why the policy stands still before its script's end, or None.
@@ -33,12 +36,13 @@ class ScriptedPolicy:
         step_ends: number of actions taken when each part of the script was done.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, make_memory: Callable[[], Memory] = Memory) -> None:
+        self._make_memory = make_memory
         self._view: SimulatorView | None = None
         self._episode: tuple[int, int] | None = None
         self._motion: Motion[None] | None = None
         self._actions = 0
-        self.memory = Memory()
+        self.memory = self._make_memory()
         self.failure: ExpertFailure | None = None
         self.finished = False
         self.step_ends: list[int] = []
@@ -52,7 +56,7 @@ class ScriptedPolicy:
         self._episode = None
         self._motion = None
         self._actions = 0
-        self.memory = Memory()
+        self.memory = self._make_memory()
         self.failure = None
         self.finished = False
         self.step_ends = []

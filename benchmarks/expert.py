@@ -13,7 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from pytest_robomem.policies.expert import Expert
+from pytest_robomem.policies.controls import build_control
+from pytest_robomem.policies.expert import build_adapter
+from pytest_robomem.policies.expert.policy import ScriptedPolicy
 from pytest_robomem.resources import resource_dir
 from pytest_robomem.scene.model import DUMMY_ACTION, Scene
 from pytest_robomem.scene.view import SimulatorView
@@ -336,8 +338,21 @@ def unfair_cabinet(view: SimulatorView, task: int) -> str:
     return "; ".join(filter(None, (on_cabinet(view, name, "wooden_cabinet_1") for name in names)))
 
 
+def build_policy(name: str) -> ScriptedPolicy:
+    if name == "expert":
+        return build_adapter()
+    return build_control(name.removeprefix("control:"))
+
+
 def run_episode(
-    scene: Scene, task: int, seed: int, stages: dict, trace: Callable | None = None
+    scene: Scene,
+    task: int,
+    seed: int,
+    stages: dict,
+    *,
+    trace: Callable | None = None,
+    policy: str = "expert",
+    max_steps: int = MAX_STEPS,
 ) -> dict:
     scene.reset(seed)
     for _ in range(SETTLE_STEPS):
@@ -346,7 +361,7 @@ def run_episode(
     reason = unfair(view) or unfair_cabinet(view, task)
     if reason:
         return {"unfair": reason}
-    expert = Expert()
+    expert = build_policy(policy)
     expert.attach_simulator(view)
     expert.reset()
     expert.episode_start(task, seed)
@@ -358,7 +373,7 @@ def run_episode(
     machines = {revision: Stages(stages[revision], start=start) for revision in REVISIONS}
     pours = PourWatch(view, [POURS[task]] if task in POURS else [])
     steps = after = 0
-    while steps < MAX_STEPS and after < AFTER_STEPS:
+    while steps < max_steps and after < AFTER_STEPS:
         action = expert.infer_actions({}, "", 256)[0]
         scene.step(action)
         steps += 1
@@ -390,6 +405,8 @@ def main() -> None:
     parser.add_argument("--tasks", default="1:27")
     parser.add_argument("--seeds", default="100:105")
     parser.add_argument("--stages", type=Path, required=True, help="stages.json")
+    parser.add_argument("--policy", default="expert", help="expert or control:NAME")
+    parser.add_argument("--max-steps", type=int, default=MAX_STEPS)
     parser.add_argument("--verbose", action="store_true")
     arguments = parser.parse_args()
     table = json.loads(arguments.stages.read_text())["tasks"]
@@ -399,7 +416,14 @@ def main() -> None:
         good, steps, fair = 0, [], 0
         began = time.time()
         for seed in parse_numbers(arguments.seeds):
-            result = run_episode(scene, task, seed, table[str(task)])
+            result = run_episode(
+                scene,
+                task,
+                seed,
+                table[str(task)],
+                policy=arguments.policy,
+                max_steps=arguments.max_steps,
+            )
             if "unfair" in result:
                 print(f"  task {task} seed {seed}: unfair start: {result['unfair']}", flush=True)
                 continue

@@ -1,6 +1,6 @@
 """How often and how fast the expert solves each task, on the scenes themselves.
 
-    python benchmarks/expert.py --tasks 1,2,3 --seeds 100:105
+python benchmarks/expert.py --tasks 1,2,3 --seeds 100:105
 """
 
 import argparse
@@ -9,10 +9,13 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from pytest_robomem.policies.expert import Expert
+from pytest_robomem.policies.controls import build_control
+from pytest_robomem.policies.expert import build_adapter
+from pytest_robomem.policies.expert.policy import ScriptedPolicy
 from pytest_robomem.resources import resource_dir
 from pytest_robomem.scene.model import DUMMY_ACTION, Scene
 from pytest_robomem.scene.view import SimulatorView
@@ -36,7 +39,7 @@ def parse_numbers(text: str) -> list[int]:
 class Stages:
     """One revision's ordered stages of a task, one completed a step at most."""
 
-    stages: list[dict]
+    stages: list[dict[str, Any]]
     done: list[int] = field(default_factory=list)
     start: dict = field(default_factory=dict)
     since: int = 0
@@ -62,7 +65,10 @@ class Stages:
         if kind == "object_near_body":
             d = view.body_position(stage["object"]) - view.body_position(stage["body"])
             limit = stage.get("xy_lt", stage.get("xy_le"))
-            low, high = stage.get("dz_gt", stage.get("dz_ge")), stage.get("dz_lt", stage.get("dz_le"))
+            low, high = (
+                stage.get("dz_gt", stage.get("dz_ge")),
+                stage.get("dz_lt", stage.get("dz_le")),
+            )
             return float(np.hypot(d[0], d[1])) < limit and low < d[2] < high
         if kind == "object_near_site_radius":
             d = view.body_position(stage["object"]) - view.site_pose(stage["site"]).position
@@ -82,16 +88,25 @@ class Stages:
                 and abs(d[2]) < stage["abs_dz_lt"]
             )
         if kind == "object_lifted_rel":
-            return bool(view.body_position(stage["object"])[2] - self.start[stage["object"]][2] > stage["dz_gt"])
+            return bool(
+                view.body_position(stage["object"])[2] - self.start[stage["object"]][2]
+                > stage["dz_gt"]
+            )
         if kind == "object_returned":
             p = view.body_position(stage["object"])
-            return bool(np.linalg.norm(p - self.start[stage["object"]]) < stage["dist3d_from_start_lt"] and 0 < p[2] < 0.8)
+            return bool(
+                np.linalg.norm(p - self.start[stage["object"]]) < stage["dist3d_from_start_lt"]
+                and 0 < p[2] < 0.8
+            )
         if kind == "object_near_fixed_point":
             d = view.body_position(stage["object"]) - np.array(stage["point"])
             return bool(np.hypot(d[0], d[1]) < stage["xy_lt"] and abs(d[2]) < stage["abs_dz_lt"])
         if kind == "eef_tilt_range":
             window = self.tilts[self.since :]
-            ok = len(window) >= stage["min_samples"] and max(window) - min(window) > stage["tilt_range_gt"]
+            ok = (
+                len(window) >= stage["min_samples"]
+                and max(window) - min(window) > stage["tilt_range_gt"]
+            )
             if "hold_angle" in stage:
                 ok = ok and sum(t > stage["hold_angle"] for t in window) > stage["hold_frames"]
             return ok
@@ -106,13 +121,19 @@ class Stages:
                 if target["kind"] == "body"
                 else view.site_pose(target["name"]).position
             )
-            rotation, here = view.body_rotation(stage["object"]), view.body_position(stage["object"])
+            rotation, here = (
+                view.body_rotation(stage["object"]),
+                view.body_position(stage["object"]),
+            )
             tilt = float(np.arccos(np.clip(rotation[2, 2], -1, 1)))
             self.records.append((tilt, float(np.hypot(*(here - there)[:2]))))
             if len(self.records) < stage["min_samples"]:
                 return False
             base = float(np.median([t for t, _ in self.records[: stage["warmup"]]]))
-            first = next((i for i, (t, _) in enumerate(self.records) if abs(t - base) >= stage["move_ge"]), None)
+            first = next(
+                (i for i, (t, _) in enumerate(self.records) if abs(t - base) >= stage["move_ge"]),
+                None,
+            )
             if first is None:
                 return False
             for j in range(first + 1, len(self.records)):
@@ -137,12 +158,11 @@ class PourWatch:
             corners = view.collision_corners(bottle).reshape(-1, 3)
             local = (corners - view.body_position(bottle)) @ view.body_rotation(bottle)
             self.tips[bottle] = float((local @ self.up[bottle]).max())
-            c = view.collision_corners(target).reshape(-1, 3) - view.body_position(target)
             self.radius[target] = target_radius(view, target)
         self.log: list[str] = []
         self.worst = 0.0
 
-    def update(self, view: SimulatorView, step: int) -> None:
+    def update(self, view: SimulatorView) -> None:
         for bottle, target in self.pours:
             up = view.body_rotation(bottle) @ self.up[bottle]
             angle = float(np.arccos(np.clip(up[2], -1, 1)))
@@ -194,7 +214,11 @@ def in_site(view: SimulatorView, name: str, site: str, slack: float = 0.0) -> st
 
 def on_plate(view: SimulatorView, name: str, plate: str) -> str:
     d = view.body_position(name) - view.body_position(plate)
-    return "" if np.hypot(d[0], d[1]) < 0.06 and 0.0 < d[2] < 0.06 else f"{name} off {plate}: {d.round(3)}"
+    return (
+        ""
+        if np.hypot(d[0], d[1]) < 0.06 and 0.0 < d[2] < 0.06
+        else f"{name} off {plate}: {d.round(3)}"
+    )
 
 
 def on_cabinet(view: SimulatorView, name: str, cabinet: str) -> str:
@@ -206,7 +230,11 @@ def on_cabinet(view: SimulatorView, name: str, cabinet: str) -> str:
 
 def near_body(view: SimulatorView, name: str, body: str, radius: float) -> str:
     d = view.body_position(name) - view.body_position(body)
-    return "" if np.hypot(d[0], d[1]) < radius and -0.02 < d[2] < 0.1 else f"{name} not in {body}: {d.round(3)}"
+    return (
+        ""
+        if np.hypot(d[0], d[1]) < radius and -0.02 < d[2] < 0.1
+        else f"{name} not in {body}: {d.round(3)}"
+    )
 
 
 def at_start(view: SimulatorView, name: str, start: dict, radius: float) -> str:
@@ -217,7 +245,11 @@ def at_start(view: SimulatorView, name: str, start: dict, radius: float) -> str:
 def final_problems(task: int, view: SimulatorView, start: dict) -> list[str]:  # noqa: PLR0912
     """What a careful look at the final state finds wrong."""
     found: list[str] = []
-    basket = {1: ("cookies_1", "tomato_sauce_1"), 2: ("butter_1", "popcorn_1"), 3: ("cream_cheese_1", "chocolate_pudding_1")}
+    basket = {
+        1: ("cookies_1", "tomato_sauce_1"),
+        2: ("butter_1", "popcorn_1"),
+        3: ("cream_cheese_1", "chocolate_pudding_1"),
+    }
     for name in basket.get(task, ()):
         pose = view.site_pose("basket_1_contain_region")
         d = view.body_position(name) - pose.position
@@ -225,7 +257,10 @@ def final_problems(task: int, view: SimulatorView, start: dict) -> list[str]:  #
             found.append(f"{name} not in basket: {d.round(3)}")
     plates = {25: ("butter_1", "cream_cheese_1"), 26: ("chocolate_pudding_1", "cream_cheese_1")}
     found += [on_plate(view, name, "plate_2") for name in plates.get(task, ())]
-    tops = {18: ("chocolate_pudding_1", "butter_1"), 19: ("tomato_sauce_1", "milk_1", "orange_juice_1")}
+    tops = {
+        18: ("chocolate_pudding_1", "butter_1"),
+        19: ("tomato_sauce_1", "milk_1", "orange_juice_1"),
+    }
     found += [on_cabinet(view, name, "wooden_cabinet_2") for name in tops.get(task, ())]
     drawers = {
         4: {"butter_1": "top"},
@@ -256,39 +291,69 @@ def final_problems(task: int, view: SimulatorView, start: dict) -> list[str]:  #
         found.append(f"door at {view.joint_position('microwave_1_microjoint'):.3f}")
     if task in (6, 7, 8, 9, 16):
         bottle = POURS[task][0]
-        problems = [in_site(view, bottle, f"bowl_drainer_1_{side}_region") for side in ("left", "right")]
+        problems = [
+            in_site(view, bottle, f"bowl_drainer_1_{side}_region") for side in ("left", "right")
+        ]
         if all(problems):
             found.append(problems[0])
-        if view.joint_range is None:
-            pass
     pans = {8: "chocolate_pudding_1", 9: "butter_1", 15: "butter_1"}
     if task in pans:
         found.append(near_body(view, pans[task], "frypan_1", 0.08))
     if task in (10, 15, 22):
         found.append(at_start(view, POURS[task][0], start, 0.04))
-    moved = [name for name in [*basket.get(task, ()), *plates.get(task, ()), *tops.get(task, ()), *drawers.get(task, {}), *oven.get(task, ())]]
+    moved = [
+        *basket.get(task, ()),
+        *plates.get(task, ()),
+        *tops.get(task, ()),
+        *drawers.get(task, {}),
+        *oven.get(task, ()),
+    ]
     for contact in view.contacts():
         pair = {contact.first, contact.second}
         for name in moved:
-            if any(p.startswith(name) for p in pair) and any(p.startswith("gripper0") for p in pair):
+            if any(p.startswith(name) for p in pair) and any(
+                p.startswith("gripper0") for p in pair
+            ):
                 found.append(f"{name} touches the hand")
     return [problem for problem in found if problem]
 
 
 def unfair(view: SimulatorView) -> str:
     """Objects off the table or cabinet before the first action."""
-    low = [name for name in view.movable_objects() if view.body_position(name)[2] < 0.40 and name != "cookies_1"]
+    low = [
+        name
+        for name in view.movable_objects()
+        if view.body_position(name)[2] < 0.40 and name != "cookies_1"
+    ]
     return f"{low} below the table" if low else ""
 
 
 def unfair_cabinet(view: SimulatorView, task: int) -> str:
     if task not in (18, 19):
         return ""
-    names = {18: ("chocolate_pudding_1", "butter_1"), 19: ("tomato_sauce_1", "milk_1", "orange_juice_1")}[task]
+    names = {
+        18: ("chocolate_pudding_1", "butter_1"),
+        19: ("tomato_sauce_1", "milk_1", "orange_juice_1"),
+    }[task]
     return "; ".join(filter(None, (on_cabinet(view, name, "wooden_cabinet_1") for name in names)))
 
 
-def run_episode(scene: Scene, task: int, seed: int, stages: dict, trace: Callable | None = None) -> dict:
+def build_policy(name: str) -> ScriptedPolicy:
+    if name == "expert":
+        return build_adapter()
+    return build_control(name.removeprefix("control:"))
+
+
+def run_episode(
+    scene: Scene,
+    task: int,
+    seed: int,
+    stages: dict,
+    *,
+    trace: Callable | None = None,
+    policy: str = "expert",
+    max_steps: int = MAX_STEPS,
+) -> dict:
     scene.reset(seed)
     for _ in range(SETTLE_STEPS):
         scene.step(np.array(DUMMY_ACTION))
@@ -296,7 +361,7 @@ def run_episode(scene: Scene, task: int, seed: int, stages: dict, trace: Callabl
     reason = unfair(view) or unfair_cabinet(view, task)
     if reason:
         return {"unfair": reason}
-    expert = Expert()
+    expert = build_policy(policy)
     expert.attach_simulator(view)
     expert.reset()
     expert.episode_start(task, seed)
@@ -308,13 +373,13 @@ def run_episode(scene: Scene, task: int, seed: int, stages: dict, trace: Callabl
     machines = {revision: Stages(stages[revision], start=start) for revision in REVISIONS}
     pours = PourWatch(view, [POURS[task]] if task in POURS else [])
     steps = after = 0
-    while steps < MAX_STEPS and after < AFTER_STEPS:
+    while steps < max_steps and after < AFTER_STEPS:
         action = expert.infer_actions({}, "", 256)[0]
         scene.step(action)
         steps += 1
         for machine in machines.values():
             machine.update(view, steps)
-        pours.update(view, steps)
+        pours.update(view)
         if trace:
             trace(steps, expert, action)
         after += expert.finished
@@ -340,6 +405,8 @@ def main() -> None:
     parser.add_argument("--tasks", default="1:27")
     parser.add_argument("--seeds", default="100:105")
     parser.add_argument("--stages", type=Path, required=True, help="stages.json")
+    parser.add_argument("--policy", default="expert", help="expert or control:NAME")
+    parser.add_argument("--max-steps", type=int, default=MAX_STEPS)
     parser.add_argument("--verbose", action="store_true")
     arguments = parser.parse_args()
     table = json.loads(arguments.stages.read_text())["tasks"]
@@ -349,7 +416,14 @@ def main() -> None:
         good, steps, fair = 0, [], 0
         began = time.time()
         for seed in parse_numbers(arguments.seeds):
-            result = run_episode(scene, task, seed, table[str(task)])
+            result = run_episode(
+                scene,
+                task,
+                seed,
+                table[str(task)],
+                policy=arguments.policy,
+                max_steps=arguments.max_steps,
+            )
             if "unfair" in result:
                 print(f"  task {task} seed {seed}: unfair start: {result['unfair']}", flush=True)
                 continue

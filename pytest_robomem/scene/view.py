@@ -103,7 +103,8 @@ class SimulatorView:
             model = self._model
             boxes = []
             for geom in range(model.ngeom):
-                if model.geom_bodyid[geom] != body or not model.geom_contype[geom]:
+                collides = model.geom_contype[geom] or model.geom_conaffinity[geom]
+                if model.geom_bodyid[geom] != body or not collides:
                     continue
                 rotation = _rotation_matrix(model.geom_quat[geom])
                 centre, half_size = model.geom_aabb[geom][:3], model.geom_aabb[geom][3:]

@@ -1,11 +1,12 @@
 """Choosing how to take an object from above: finger axis, height, free room for the fingers."""
 
-from dataclasses import dataclass
+import itertools
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from pytest_robomem.policies.expert.layout import Box, Layout
-from pytest_robomem.policies.expert.motion import HOME_POSITION, Array, turned
+from pytest_robomem.policies.expert.motion import Array, turned
 
 WIDEST_GRASP = 0.072  # m; the fingers open to 0.0788, the rest is room for the steady error
 FINGER_REACH = 0.065  # m from the grip site to the outer face of an open finger
@@ -26,6 +27,11 @@ JOINT7_START = 0.785  # rad when the fingers open along world y and the arm poin
 BASE_X = -0.51  # m, world x of the robot's vertical axis
 
 ROOM_ENOUGH = 0.015  # m between a finger and its neighbour: more brings nothing
+# With little room the fingers come half open, and beside the middle of the object.
+NARROW_OPENING_LOSS = 0.005  # m by which each finger opens less when closed for one step first
+WIDEST_NARROW = 0.058  # m; wider objects need the fingers fully open
+SHIFTS_ALONG = (0.0, -0.004, 0.004)  # m along the finger axis
+SHIFTS_ACROSS = (0.0, -0.010, 0.010)  # m across it; the pads still lie on the object's side
 
 
 @dataclass(frozen=True)
@@ -37,12 +43,14 @@ class Grasp:
         rotation: grip site [3, 3].
         width: of the object between the fingers, m.
         room: to the nearest neighbour of the open fingers or the hand, m; negative when they meet.
+        narrow: whether the fingers have to come half open.
     """
 
     position: Array
     rotation: Array
     width: float
     room: float
+    narrow: bool = False
 
 
 def facing_down(finger_axis: Array, position: Array, *, reach: bool = True) -> Array:
@@ -94,8 +102,24 @@ def grasps(layout: Layout, name: str, avoid: list[str]) -> list[Grasp]:
             continue
         position = np.array([box.centre[0], box.centre[1], grip_height(box)])
         rotation = facing_down(box.axes[:, index], position)
-        found.append(Grasp(position, rotation, width, _room(position, rotation, neighbours)))
-    return sorted(found, key=lambda grasp: (-min(grasp.room, ROOM_ENOUGH), grasp.width))
+        room = _room(position, rotation, neighbours, FINGER_REACH)
+        best = Grasp(position, rotation, width, room)
+        if room < ROOM_ENOUGH:
+            best = max([best, *_squeezed(best, neighbours)], key=lambda grasp: grasp.room)
+        found.append(best)
+    return sorted(found, key=lambda grasp: (-grasp.room, grasp.width))
+
+
+def _squeezed(grasp: Grasp, neighbours: list[Box]) -> list[Grasp]:
+    """The same grasp with the hand a little aside and, where it fits, the fingers half open."""
+    narrow = grasp.width < WIDEST_NARROW
+    reach = FINGER_REACH - NARROW_OPENING_LOSS * narrow
+    found = []
+    for along, across in itertools.product(SHIFTS_ALONG, SHIFTS_ACROSS):
+        position = grasp.position + grasp.rotation @ np.array([along, across, 0.0])
+        room = _room(position, grasp.rotation, neighbours, reach)
+        found.append(replace(grasp, position=position, room=room, narrow=narrow))
+    return found
 
 
 def grip_height(box: Box) -> float:
@@ -105,7 +129,7 @@ def grip_height(box: Box) -> float:
     return max(float(box.centre[2]) - BELOW_CENTRE, box.bottom + FLAT_CLEARANCE)
 
 
-def _room(position: Array, rotation: Array, neighbours: list[Box]) -> float:
+def _room(position: Array, rotation: Array, neighbours: list[Box], reach: float) -> float:
     """Smallest horizontal gap between the open hand and the neighbours that reach its height."""
     along, across = rotation[:2, 0], rotation[:2, 1]
     along, across = along / np.linalg.norm(along), across / np.linalg.norm(across)
@@ -115,7 +139,7 @@ def _room(position: Array, rotation: Array, neighbours: list[Box]) -> float:
         forward, sideways = np.abs(outline @ along), np.abs(outline @ across)
         parts = []
         if box.top > position[2] - FINGER_LENGTH:
-            parts.append((FINGER_REACH, FINGER_HALF_WIDTH))
+            parts.append((reach, FINGER_HALF_WIDTH))
         if box.top > position[2] + HAND_ABOVE_GRIP:
             parts.append(HAND_HALF_SIZE)
         for half_length, half_width in parts:
@@ -132,20 +156,3 @@ def _outline(box: Box) -> Array:
     grid = np.array(np.meshgrid(steps, steps)).reshape(2, -1).T
     offsets = grid * box.half_size[[first, second]]
     return np.asarray(box.centre[:2] + offsets @ box.axes[:2, [first, second]].T)
-
-
-def lifted(position: Array, height: float) -> Array:
-    """A position raised by a height."""
-    return position + np.array([0.0, 0.0, height])
-
-
-__all__ = [
-    "BASE_X",
-    "HOME_POSITION",
-    "Grasp",
-    "facing_down",
-    "grasps",
-    "grip_height",
-    "lifted",
-    "tilted_outward",
-]

@@ -9,8 +9,8 @@ from pytest_robomem.policies.expert.grasp import Grasp, grasps
 from pytest_robomem.policies.expert.layout import UP
 from pytest_robomem.policies.expert.motion import (
     CLOSED,
+    KEEP,
     LAST_JOINT,
-    MOVE_STEPS,
     OPEN,
     PASSING_TOLERANCE,
     POSITION_TOLERANCE,
@@ -32,6 +32,8 @@ DESCENT_SPEED = 0.5  # of the full command: a bumped object moves less
 DESCENT_STEPS = 30
 CLOSING_STEPS = 14  # the fingers close fully in 10 to 12
 OPENING_STEPS = 8  # 2 cm of the 4 cm way suffice to let go
+NARROW_PULSES = 1  # closing steps from fully open that make the fingers half open
+FULLY_OPEN = 0.075  # m
 LIFT_HEIGHT = 0.06  # m, where a grasp is checked
 LIFT_CHECK = 0.03  # m that the object must have come up with the hand
 SLIP_ALLOWED = 0.035  # m that the object may move in the hand before it counts as lost
@@ -85,19 +87,17 @@ def travel(
         clear = tallest(arm, start, goal) + hanging + TRAVEL_CLEARANCE
         height = min(max(TRAVEL_HEIGHT, clear, float(goal[2])), HIGHEST_TRAVEL)
 
+        # Straight up with the hand's turn kept: beside the object there may be others.
+        up, turn = np.array([start[0], start[1], height]), arm.rotation
+        yield from move(arm, up, turn, until=lambda: arm.position[2] > height - RISING_SLACK)
+
         def above() -> Array:
-            now, there = arm.position, value(position)
-            # Straight up first: crossing begins once the height is nearly there.
-            across = there if now[2] > height - RISING_SLACK else now
-            return np.array([across[0], across[1], height])
+            return np.array([*value(position)[:2], height])
 
         def arrived() -> bool:
             return float(np.linalg.norm((value(position) - arm.position)[:2])) < PASSING_TOLERANCE
 
-        # The target jumps when crossing begins, so distance does not tell progress here.
-        yield from move(
-            arm, above, rotation, tolerance=0.0, until=arrived, patience=MOVE_STEPS
-        )
+        yield from move(arm, above, rotation, tolerance=0.0, until=arrived)
     return (yield from move(arm, position, rotation, tolerance=tolerance))
 
 
@@ -125,6 +125,8 @@ def _try_grasp(arm: Arm, name: str, grasp: Grasp) -> Motion[str]:
     """One grasp; returns what went wrong, or nothing."""
     arm.gripper = OPEN
     arm.holding = None
+    if grasp.narrow:
+        yield from set_opening(arm, NARROW_PULSES)
     yield from travel(arm, grasp.position + UP * APPROACH_HEIGHT, grasp.rotation)
     yield from move(
         arm, grasp.position, grasp.rotation, speed=DESCENT_SPEED, limit=DESCENT_STEPS, patience=6
@@ -138,8 +140,19 @@ def _try_grasp(arm: Arm, name: str, grasp: Grasp) -> Motion[str]:
     risen = float((arm.layout.box(name).centre - before)[2])
     if risen < LIFT_CHECK or lost(arm):
         arm.holding = None
-        return f"{name} rose {risen:.3f} m with the hand, fingers {arm.view.gripper_opening():.3f} m"
+        gap = arm.view.gripper_opening()
+        return f"{name} rose {risen:.3f} m with the hand, the fingers closed to {gap:.3f} m"
     return ""
+
+
+def set_opening(arm: Arm, pulses: int) -> Motion[None]:
+    """Open the fingers less than fully: ``pulses`` steps of closing from fully open, 1 cm each."""
+    arm.gripper = OPEN
+    if arm.view.gripper_opening() < FULLY_OPEN:
+        yield from stay(arm, OPENING_STEPS)
+    arm.gripper = CLOSED
+    yield from stay(arm, pulses)
+    arm.gripper = KEEP
 
 
 def _remember_hold(arm: Arm, name: str) -> None:

@@ -83,4 +83,5 @@ class Layout:
     def top_point(self, name: str) -> Array:
         """Middle [3] m of the face that was on top when the episode began (a bottle's mouth)."""
         box = self.box(name)
-        return box.centre + self.up_direction(name) * box.half_size[self.start(name).upright_axis()]
+        height = box.half_size[self.start(name).upright_axis()]
+        return np.asarray(box.centre + self.up_direction(name) * height)

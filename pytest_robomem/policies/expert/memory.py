@@ -13,12 +13,14 @@ class Memory:
         pours: pours done over each target.
         placed: objects put down, each with the place, in order.
         used_drawers: drawers into which something was put, in order.
+        open_drawer: the drawer that was opened last and not closed yet.
     """
 
     drawer_contents: dict[str, list[str]] = field(default_factory=dict)
     pours: dict[str, int] = field(default_factory=dict)
     placed: list[tuple[str, str]] = field(default_factory=list)
     used_drawers: list[str] = field(default_factory=list)
+    open_drawer: str | None = None
 
     def saw_drawer(self, drawer: str, contents: list[str]) -> None:
         """Remember what an opened drawer held."""

@@ -40,11 +40,14 @@ def pour_over(arm: Arm, bottle: str, target: str, times: int) -> Motion[None]:
     Raises:
         ExpertFailure: the bottle could not be taken, was lost too often, or could not be tilted.
     """
+    skill = arm.skill
     aim = arm.memory.pours.get(target, 0) + times
     for _ in range(POUR_TRIES):
         try:
             if arm.holding != bottle:
+                arm.skill = f"pick {bottle} for {skill}"
                 yield from pick(arm, bottle)
+            arm.skill = skill
             yield from holding_on(arm, _pours(arm, bottle, target, aim))
         except DroppedError:
             continue
@@ -64,7 +67,7 @@ def tip_direction(xy: Array) -> Array:
 
 def _pours(arm: Arm, bottle: str, target: str, aim: int) -> Motion[None]:
     upright = level_rotation(arm, bottle, yaw_to(arm, FINGERS_OPEN_ALONG))
-    low, high = arm.layout.bounds(target)
+    high = arm.layout.bounds(target)[1]
     middle = target_middle(arm, target)
     direction = tip_direction(middle)
     tilted = turned(upright, np.cross(UP, direction), POUR_ANGLE)
@@ -76,10 +79,11 @@ def _pours(arm: Arm, bottle: str, target: str, aim: int) -> Motion[None]:
     over[2] = height
 
     ready = over.copy()
-    radial = over[:2] - [BASE_X, 0.0]
+    base = np.array([BASE_X, 0.0])
+    radial = over[:2] - base
     distance = float(np.linalg.norm(radial))
     if distance > FARTHEST_UPRIGHT:
-        ready[:2] = [BASE_X, 0.0] + radial * (FARTHEST_UPRIGHT / distance)
+        ready[:2] = base + radial * (FARTHEST_UPRIGHT / distance)
     yield from travel(arm, ready, upright, tolerance=SWING_TOLERANCE)
     while arm.memory.pours.get(target, 0) < aim:
         yield from move(

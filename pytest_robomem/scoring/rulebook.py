@@ -1,6 +1,6 @@
 """What a rulebook is: default settings, and a scorer for every task."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -50,6 +50,7 @@ class Rulebook:
         max_steps: policy steps of an episode unless set otherwise.
         replan_steps: rows of an action chunk that are executed unless set otherwise.
         scorer_for: makes a scorer for a benchmark task's number.
+        rules: every constant that decides a score, by name; ``rules_hash`` is taken over them.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Rulebook:
     max_steps: int
     replan_steps: int
     scorer_for: Callable[[int], Scorer]
+    rules: Mapping[str, object]
 
 
 class StageScorer:

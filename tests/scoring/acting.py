@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pytest_robomem.scoring.strict.limits import LIMITS
 from pytest_robomem.scoring.strict.pouring import PourTarget
 from pytest_robomem.scoring.strict.regions import Region, SiteBox, StartPlace, TopOf
 from pytest_robomem.scoring.strict.rulebook import scorer_for
@@ -17,13 +16,14 @@ from pytest_robomem.scoring.strict.stages import (
     StrictStage,
 )
 from pytest_robomem.scoring.strict.tasks import TASKS
+from tests.scoring.demanded import DEMANDED
 from tests.scoring.golden import Stage, golden_for
 from tests.scoring.puppet import Puppet, drop_point, radians
 
 REST_STEPS = 12  # longer than an object has to rest
 FULLY_OPEN = {"level": -0.155, "microjoint": -1.9}  # by the end of the joint's name
 POUR_ANGLES = (0.0, 30.0, 60.0, 30.0, 0.0)  # degrees
-SLOTS = ((0.0, -0.028), (0.0, 0.028), (0.0, 0.0))  # for several objects in one place, m
+SLOTS = (-0.028, 0.028, 0.0)  # m, for several objects in one place
 
 
 def puppet_for(task_id: int, stage: Stage) -> Puppet:
@@ -124,10 +124,6 @@ class Actor:
         self.puppet.move_joint(joint, value)
         self.puppet.show()
 
-    def slot(self) -> tuple[float, float]:
-        """Offset of the next object, so that several fit in one place."""
-        return SLOTS[len(self._placed) % len(SLOTS)]
-
     def place(self, stage: Placed, *, steps: int = REST_STEPS) -> None:
         """Lift an object, put it into its place and let it rest there."""
         self.lift(stage.obj)
@@ -149,14 +145,14 @@ class Actor:
             at = puppet._free(stage.obj)
             puppet.put(stage.obj, puppet.settled[at : at + 3])
             return
-        x, y = self.slot()
-        if isinstance(region, TopOf) or drawer_of(region) or "plate" in region.support:
-            x, y = (y * 2.2, x) if drawer_of(region) or isinstance(region, TopOf) else (x, y)
-        elif region.support != "basket_1":
-            x = y = 0.0
-        else:
-            x = y = 0.0
-        puppet.drop(stage.obj, drop_point(puppet, region, (x, y)))
+        puppet.drop(stage.obj, drop_point(puppet, region, self.offset(region)))
+
+    def offset(self, region: Region) -> tuple[float, float]:
+        """Where in a place the next object goes, so that several fit side by side."""
+        aside = SLOTS[len(self._placed) % len(SLOTS)]
+        if isinstance(region, TopOf) or drawer_of(region):
+            return ((1.9 if drawer_of(region) else 2.6) * aside, 0.0)
+        return (0.0, aside) if region.support == "plate_2" else (0.0, 0.0)
 
     def tilt(self, degrees: float, steps: int = 1) -> None:
         """Hold the container in the hand at an angle for some steps."""
@@ -166,4 +162,4 @@ class Actor:
     def pour(self, angles: Sequence[float] = POUR_ANGLES) -> None:
         """Pour once."""
         for angle in angles:
-            self.tilt(angle, LIMITS.pour_steps if angle >= 45 else 1)
+            self.tilt(angle, DEMANDED.pour_steps if angle >= 45 else 1)

@@ -33,17 +33,22 @@ DRAINER = (
 )
 SECOND_CABINET = TopOf("wooden_cabinet_2_top_side", "wooden_cabinet_2_base")
 
-# From the collision geometry, m, in the frame of the body (tests compare them with it).
+# From the collision geometry, m, in the frame of the body; tests compare them with it. Openings are
+# circles through the middles of the walls' boxes, without handles.
 # The site of the heating region reaches through the microwave's right wall, so the cavity is used.
 MICROWAVE_CAVITY = BodyBox(
-    "microwave_1", "the microwave's cavity", (-0.040, -0.0035, 0.096), (0.1035, 0.0845, 0.072)
+    "microwave_1", "the microwave's cavity", (-0.0400, -0.00375, 0.0960), (0.1035, 0.08425, 0.0720)
 )
-FRYPAN_BOWL = Disc("frypan_1", "the bowl of the frying pan", (0.0, 0.007), 0.090, (0.0, 0.06))
-SECOND_PLATE = Disc("plate_2", "the second plate", (0.0, 0.0), 0.0688, (0.0, 0.06))
-COOKIES = PourTarget("cookies_1", (0.0, 0.0), 0.0517)  # half the diagonal
-FRYPAN = PourTarget("frypan_1", (0.0, 0.007), 0.090)
-WHITE_MUG = PourTarget("white_yellow_mug_1", (-0.018, 0.0), 0.046)
-RED_MUG = PourTarget("red_coffee_mug_1", (-0.0186, -0.003), 0.038)
+# Up to where the centre of a box lies that leans against the rim (0.043 m) from inside.
+_DISH_HEIGHT = (0.0, 0.06)
+FRYPAN_BOWL = Disc(
+    "frypan_1", "the bowl of the frying pan", (0.00725, -0.00062), 0.08877, _DISH_HEIGHT
+)
+SECOND_PLATE = Disc("plate_2", "the second plate", (0.00082, 0.00035), 0.06877, _DISH_HEIGHT)
+COOKIES = PourTarget("cookies_1", (0.0, 0.0), 0.05167)  # half the diagonal
+FRYPAN = PourTarget("frypan_1", (0.00725, -0.00062), 0.08877)
+WHITE_MUG = PourTarget("white_yellow_mug_1", (-0.01808, -0.00006), 0.04230)
+RED_MUG = PourTarget("red_coffee_mug_1", (-0.01852, -0.00325), 0.03014)
 
 
 def _drawer(level: str) -> SiteBox:

@@ -71,6 +71,11 @@ class SimulatorView:
             half_size=np.array(self._model.site_size[site]),
         )
 
+    def site_body(self, name: str) -> str:
+        """The body that carries a site, by scene file names."""
+        site = self._require(self._sites, "site", name)
+        return str(self._plain_names[self._model.site_bodyid[site]])
+
     def joint_position(self, name: str) -> float:
         """Value of a slide (m) or hinge (rad) joint."""
         joint = self._require(self._joints, "joint", name)

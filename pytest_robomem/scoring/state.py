@@ -74,6 +74,10 @@ class StateView(Protocol):
         """Pose and half sizes of a site."""
         ...
 
+    def site_body(self, name: str) -> str:
+        """The body that carries a site, by the names of the scene file."""
+        ...
+
     def joint_position(self, name: str) -> float:
         """Value of a slide (m) or hinge (rad) joint."""
         ...

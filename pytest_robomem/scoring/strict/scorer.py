@@ -197,7 +197,9 @@ class StrictScorer:
             for stage in self._task.stages
             if isinstance(stage, Placed)
             and stage.name not in self._done
-            and settled_in(self._places[stage.name]) is not None
+            and (tracker := settled_in(self._places[stage.name])) is not None
+            and tracker.stay is not None
+            and tracker.stay.entered_at > 0  # what was there from the start is not misordered
         ]
         early = [] if len(self._valid_pours) == self._counted_pours else ["a pour came too early"]
         return placed + early

@@ -17,8 +17,9 @@ from pytest_robomem.scene.model import DUMMY_ACTION, Scene
 from pytest_robomem.scene.observation import Observation
 from pytest_robomem.scene.recording import Trajectory, TrajectoryRecorder
 from pytest_robomem.scene.simulator import simulator_versions
+from pytest_robomem.scoring.fairness import start_poses, unfair_start
 from pytest_robomem.scoring.goals import Goal
-from pytest_robomem.scoring.rulebook import Scorer
+from pytest_robomem.scoring.rulebook import Scorer, final_cards
 from pytest_robomem.scoring.state import StateView
 from pytest_robomem.settings import Settings
 from pytest_robomem.task import Task
@@ -50,6 +51,8 @@ class EpisodeRequest:
 
     Attributes:
         scorers: by name of the rulebook; the first decides success and the end.
+        rules_hashes: by name of the rulebook.
+        rules_max_steps: steps after which each rulebook would end an episode.
         repeat: the command that runs this one episode again.
         build_seconds: time that building the scene took for this episode.
     """
@@ -60,6 +63,8 @@ class EpisodeRequest:
     settings: Settings
     rules: str
     scorers: dict[str, Scorer]
+    rules_hashes: dict[str, str]
+    rules_max_steps: dict[str, int]
     max_steps: int
     replan_steps: int
     repeat: str
@@ -136,6 +141,7 @@ class EpisodeRun:
         self._clipped = 0
         self._state_hash = ""
         self._goal_step: int | None = None
+        self._unfair: tuple[str, ...] = ()
 
     def run(self) -> EpisodeOutcome:
         """Run the episode to its end.
@@ -162,12 +168,15 @@ class EpisodeRun:
         positions, quaternions = scene.body_placements
         self._state_hash = _hash(scene.data.qpos, positions, quaternions)
         self._recorder = TrajectoryRecorder(scene.data.qpos.copy(), positions, quaternions)
+        placed = start_poses(scene.description, scene.scored_view())
         self._doing = "settling the scene"
         with self._watch.on("physics"):
             for _ in range(request.settings.settle_steps):
                 scene.step(np.array(DUMMY_ACTION))
         self._doing = "preparing the rules"
         view = scene.scored_view()
+        flaws = unfair_start(scene.description, placed, view)
+        self._unfair = tuple(f"{flaw.obj} {flaw.kind}: {flaw.detail}" for flaw in flaws)
         goal = Goal(scene.description.goal, view)
         for scorer in request.scorers.values():
             scorer.begin(view)
@@ -216,7 +225,7 @@ class EpisodeRun:
 
     def _finish(self, goal: Goal) -> EpisodeOutcome:
         request, view = self._request, self._scene.scored_view()
-        cards = {name: scorer.card() for name, scorer in request.scorers.items()}
+        cards = final_cards(request.scorers, request.rules_max_steps, self._steps)
         deciding = next(iter(cards.values()))
         goal_final = goal.reached(view)
         succeeded = reached(
@@ -247,6 +256,8 @@ class EpisodeRun:
             reasons.append(f"goal not reached at the end: {goal.shortfall(view)} does not hold")
         if failure := getattr(self._policy, "failure", None):
             reasons.append(f"the policy says: {failure}")
+        if self._unfair:
+            reasons.append(f"unfair start: {'; '.join(self._unfair)}")
         lines = [reason for reason in reasons if reason]
         lines.append(
             f"task {request.task.task_id} ({request.task.name}), seed {request.seed}, "
@@ -307,6 +318,8 @@ class EpisodeRun:
             seed=request.seed,
             prompt=request.prompt,
             rules=request.rules,
+            rules_hashes=request.rules_hashes,
+            unfair_start=self._unfair,
             success=settings.success,
             steps=self._steps,
             clipped_values=self._clipped,

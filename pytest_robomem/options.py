@@ -60,7 +60,7 @@ OPTIONS: tuple[Option, ...] = (
         "rules",
         "rulebook that decides success and the end of an episode",
         "guide",
-        choices=("guide", "official"),
+        choices=("guide", "official", "strict"),
     ),
     Option(
         "--robomem-success",

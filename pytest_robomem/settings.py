@@ -92,7 +92,7 @@ class Settings(BaseModel):
     policy: Annotated[str, AfterValidator(_check_policy)]
     policy_kwargs: Annotated[PolicyArguments, PlainValidator(_parse_kwargs)]
     seeds: Annotated[tuple[int, ...], BeforeValidator(parse_seeds)]
-    rules: Literal["guide", "official"]
+    rules: Literal["guide", "official", "strict"]
     success: Literal["stages", "goal", "both"]
     max_steps: PositiveInt | None
     replan_steps: PositiveInt | None

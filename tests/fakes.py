@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pytest_robomem.scene.bddl import read_scene
-from pytest_robomem.scoring.state import Contact, Pose
+from pytest_robomem.scoring.state import Box, Contact, Pose
 
 SOLVE = 0.5  # a first action component above this puts everything in its place
 
@@ -51,8 +51,17 @@ class FakeView:
     def contacts(self) -> Iterator[Contact]:
         return iter(())
 
-    def __getattr__(self, name: str) -> Any:
-        raise AttributeError(f"the fake scene has no {name}")
+    def touching(self) -> dict[str, frozenset[str]]:
+        return {}
+
+    def movable_bodies(self) -> frozenset[str]:
+        return frozenset()
+
+    def body_box(self, name: str) -> Box:
+        return Box(np.zeros(3), np.full(3, 0.02))
+
+    def site_body(self, name: str) -> str:
+        return name
 
 
 class FakeScene:

@@ -89,6 +89,7 @@ class Stage:
     def __init__(self, task_id: int) -> None:
         (path,) = resource_dir("bddl").glob(f"{task_id}_*.bddl")
         self.scene = Scene(path)
+        self.grasps: dict[Any, Any] = {}  # found by puppets
         self.reset(REFERENCE_SEED)
 
     def reset(self, seed: int) -> None:

@@ -22,6 +22,7 @@ class ScoreCard(BaseModel):
         stage_score: completed required stages in percent.
         stage_success: whether all required stages are completed and nothing spoilt them.
         failure_reason: why not, in a word; empty when it succeeded.
+        cut_short: whether the episode ended before this rulebook would have stopped watching.
         details: figures that only this rulebook has (plain numbers, booleans and words).
     """
 
@@ -32,4 +33,5 @@ class ScoreCard(BaseModel):
     stage_score: float
     stage_success: bool
     failure_reason: str = ""
+    cut_short: bool = False
     details: dict[str, int | float | bool | str | None] = {}

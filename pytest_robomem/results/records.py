@@ -56,6 +56,9 @@ class EpisodeResult(BaseModel):
         rules: version of the rulebook that decided.
         success: what had to be reached.
         cards: score cards by rulebook name; the first decided.
+        rules_hashes: fingerprint of every rulebook's constants; different ones must not be mixed.
+        unfair_start: what was broken in the scene before the first action; the episode cannot be
+            held against any policy.
         goal: the scene's goal; ``None`` if the episode was an error.
         steps: policy steps taken, the settling steps left out.
         failure_reason: in a word, machine-readable; empty for success.
@@ -82,6 +85,8 @@ class EpisodeResult(BaseModel):
     rules: str
     success: Success
     cards: dict[str, ScoreCard] = {}
+    rules_hashes: dict[str, str] = {}
+    unfair_start: tuple[str, ...] = ()
     goal: GoalResult | None = None
     steps: int = 0
     failure_reason: str = ""

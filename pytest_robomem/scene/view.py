@@ -1,17 +1,21 @@
 """Read-only access to the simulator's state, for scoring and for privileged policies."""
 
 import itertools
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_robomem.scoring.state import Contact, Pose, UnknownNameError
+from pytest_robomem.scene.geometry import collision_box
+from pytest_robomem.scoring.state import Box, Contact, Pose, UnknownNameError
 
 Array = NDArray[np.float64]
 
 _CUBE = np.array(list(itertools.product((-1.0, 1.0), repeat=3)))
+_MAIN = "_main"  # suffix of an object's root body
+_FREE_JOINT = 0  # mujoco.mjtJoint.mjJNT_FREE
 _END_EFFECTOR_BODY = "robot0_right_hand"
 GRIPPER_JOINTS = ("gripper0_finger_joint1", "gripper0_finger_joint2")
 
@@ -34,6 +38,8 @@ class SimulatorView:
         self._sites = dict(_names(model.nsite, model.site))
         self._joints = dict(_names(model.njnt, model.joint))
         self._local_corners: dict[int, Array] = {}  # of a body's own collision geoms, [n, 8, 3]
+        self._plain_names = [name.removesuffix(_MAIN) for name in self._bodies]
+        self._boxes: dict[int, Box] = {}
 
     def has_body(self, name: str) -> bool:
         """Whether the scene has that body."""
@@ -112,6 +118,11 @@ class SimulatorView:
             self._local_corners[body] = np.array(boxes, dtype=np.float64).reshape(-1, 8, 3)
         return self._local_corners[body]
 
+    def site_body(self, name: str) -> str:
+        """The body that carries a site, by scene file names."""
+        site = self._require(self._sites, "site", name)
+        return str(self._plain_names[self._model.site_bodyid[site]])
+
     def joint_position(self, name: str) -> float:
         """Value of a slide (m) or hinge (rad) joint."""
         joint = self._require(self._joints, "joint", name)
@@ -143,8 +154,30 @@ class SimulatorView:
                 names[int(first)], names[int(second)], float(contact.dist), np.array(contact.pos)
             )
 
+    def touching(self) -> Mapping[str, frozenset[str]]:
+        """For every body that touches something: the bodies it touches, by scene file names."""
+        contact, bodies, names = self._data.contact, self._model.geom_bodyid, self._plain_names
+        touching: dict[str, set[str]] = defaultdict(set)
+        pairs = zip(bodies[contact.geom1].tolist(), bodies[contact.geom2].tolist(), strict=True)
+        for first, second in set(pairs):
+            touching[names[first]].add(names[second])
+            touching[names[second]].add(names[first])
+        return {name: frozenset(others) for name, others in touching.items()}
+
+    def movable_bodies(self) -> frozenset[str]:
+        """Bodies with a free joint, by scene file names."""
+        owners = self._model.jnt_bodyid[self._model.jnt_type == _FREE_JOINT]
+        return frozenset(self._plain_names[body] for body in owners)
+
+    def body_box(self, name: str) -> Box:
+        """Box around a body's collision geometry, in the body's frame."""
+        body = self._body(name)
+        if body not in self._boxes:
+            self._boxes[body] = collision_box(self._model, body)
+        return self._boxes[body]
+
     def _find_body(self, name: str) -> int | None:
-        for candidate in (name, f"{name}_main", name.removesuffix("_main")):
+        for candidate in (name, f"{name}{_MAIN}", name.removesuffix(_MAIN)):
             if candidate in self._bodies:
                 return self._bodies[candidate]
         return None

@@ -279,4 +279,5 @@ def scorer_for(task_id: int) -> StageScorer:
     return StageScorer(VERSION, STAGES[task_id], several_per_step=task_id in SEVERAL_PER_STEP)
 
 
-GUIDE = Rulebook(NAME, VERSION, MAX_STEPS, REPLAN_STEPS, scorer_for)
+RULES = {"stages": STAGES, "several_per_step": SEVERAL_PER_STEP}
+GUIDE = Rulebook(NAME, VERSION, MAX_STEPS, REPLAN_STEPS, scorer_for, RULES)

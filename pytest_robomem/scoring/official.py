@@ -397,4 +397,10 @@ def scorer_for(task_id: int) -> OfficialScorer:
     return OfficialScorer(STAGES[task_id], several_per_step=task_id in SEVERAL_PER_STEP)
 
 
-OFFICIAL = Rulebook(NAME, VERSION, MAX_STEPS, REPLAN_STEPS, scorer_for)
+RULES = {
+    "stages": STAGES,
+    "several_per_step": SEVERAL_PER_STEP,
+    "steps_after_success": STEPS_AFTER_SUCCESS,
+    "extra_pour_steps": EXTRA_POUR_STEPS,
+}
+OFFICIAL = Rulebook(NAME, VERSION, MAX_STEPS, REPLAN_STEPS, scorer_for, RULES)

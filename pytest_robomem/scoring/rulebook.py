@@ -1,6 +1,6 @@
 """What a rulebook is: default settings, and a scorer for every task."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -50,6 +50,7 @@ class Rulebook:
         max_steps: policy steps of an episode unless set otherwise.
         replan_steps: rows of an action chunk that are executed unless set otherwise.
         scorer_for: makes a scorer for a benchmark task's number.
+        rules: every constant that decides a score, by name; ``rules_hash`` is taken over them.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Rulebook:
     max_steps: int
     replan_steps: int
     scorer_for: Callable[[int], Scorer]
+    rules: Mapping[str, object]
 
 
 class StageScorer:
@@ -112,3 +114,21 @@ class StageScorer:
             f"stage {current.name} is missing ({self._machine.shortfall(state)}); "
             f"completed before: {', '.join(done)}"
         )
+
+
+def final_cards(
+    scorers: Mapping[str, Scorer], max_steps: Mapping[str, int], steps: int
+) -> dict[str, ScoreCard]:
+    """Cards at the end of an episode, in the order of the scorers.
+
+    Args:
+        scorers: by name of the rulebook.
+        max_steps: steps after which each rulebook would have ended the episode.
+        steps: steps that the episode lasted.
+    """
+    return {
+        name: scorer.card().model_copy(
+            update={"cut_short": not scorer.finished and steps < max_steps[name]}
+        )
+        for name, scorer in scorers.items()
+    }

@@ -1,7 +1,7 @@
 """What scoring may know of a state. Nothing here needs a simulator."""
 
 import difflib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -24,6 +24,13 @@ class Pose(NamedTuple):
 
     position: Array
     rotation: Array
+    half_size: Array
+
+
+class Box(NamedTuple):
+    """Extent of a body, in its own frame: centre [3] and half sizes [3], m."""
+
+    centre: Array
     half_size: Array
 
 
@@ -67,6 +74,10 @@ class StateView(Protocol):
         """Pose and half sizes of a site."""
         ...
 
+    def site_body(self, name: str) -> str:
+        """The body that carries a site, by the names of the scene file."""
+        ...
+
     def joint_position(self, name: str) -> float:
         """Value of a slide (m) or hinge (rad) joint."""
         ...
@@ -85,4 +96,20 @@ class StateView(Protocol):
 
     def contacts(self) -> Iterator[Contact]:
         """Touching pairs of bodies."""
+        ...
+
+    def touching(self) -> Mapping[str, frozenset[str]]:
+        """For every body that touches something: the bodies it touches."""
+        ...
+
+    def movable_bodies(self) -> frozenset[str]:
+        """Bodies that nothing holds in place, by the names of the scene file."""
+        ...
+
+    def body_box(self, name: str) -> Box:
+        """Extent of a body's collision geometry.
+
+        Raises:
+            UnknownNameError: the scene has no such body.
+        """
         ...

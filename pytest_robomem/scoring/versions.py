@@ -2,5 +2,6 @@
 
 GUIDE = "guide@1"
 OFFICIAL = "official@2026-07-21"
+STRICT = "strict@1"
 
-RULE_VERSIONS = {"guide": GUIDE, "official": OFFICIAL}
+RULE_VERSIONS = {"guide": GUIDE, "official": OFFICIAL, "strict": STRICT}

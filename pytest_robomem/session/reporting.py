@@ -8,7 +8,8 @@ from pytest_robomem.episode import EpisodeError, EpisodeRequest, EpisodeRun
 from pytest_robomem.policy import Policy
 from pytest_robomem.results.records import EpisodeFailedError, EpisodeResult
 from pytest_robomem.scene.model import Scene
-from pytest_robomem.scoring.rulebook import Scorer, StageScorer
+from pytest_robomem.scoring.hashes import rules_hash
+from pytest_robomem.scoring.rulebook import Rulebook, StageScorer
 from pytest_robomem.scoring.rulebooks import RULEBOOKS
 from pytest_robomem.session.collection import SEED_FIXTURE
 from pytest_robomem.session.run import SETTINGS
@@ -58,27 +59,38 @@ def run_and_record(
 def _request(
     item: pytest.Item, task: Task, seed: int, settings: Settings, build_seconds: float
 ) -> EpisodeRequest:
-    book = RULEBOOKS[settings.rules]
+    books = _rulebooks(task, settings.rules)
+    deciding, number = books[0], task.number or 0
+    max_steps = settings.max_steps or task.max_steps
     return EpisodeRequest(
         task=task,
         seed=seed,
         node_id=item.nodeid,
         settings=settings,
-        rules=book.version if task.number is not None else OWN_RULES,
-        scorers=_scorers(task, settings),
-        max_steps=settings.max_steps or task.max_steps or book.max_steps,
-        replan_steps=settings.replan_steps or book.replan_steps,
+        rules=deciding.version,
+        scorers={book.name: book.scorer_for(number) for book in books},
+        rules_hashes={book.name: rules_hash(book) for book in books},
+        rules_max_steps={book.name: max_steps or book.max_steps for book in books},
+        max_steps=max_steps or deciding.max_steps,
+        replan_steps=settings.replan_steps or deciding.replan_steps,
         repeat=repeat_command(item.config, item.nodeid, seed),
         build_seconds=build_seconds,
     )
 
 
-def _scorers(task: Task, settings: Settings) -> dict[str, Scorer]:
+def _rulebooks(task: Task, rules: str) -> list[Rulebook]:
+    """The rulebooks that score a task, the deciding one first."""
     if task.number is None:
-        return {OWN_RULES: StageScorer(OWN_RULES, task.stages)}
-    number = task.number
-    names = sorted(RULEBOOKS, key=lambda name: name != settings.rules)
-    return {name: RULEBOOKS[name].scorer_for(number) for name in names}
+        own = {"stages": task.stages}
+        book = RULEBOOKS[rules]
+        return [
+            Rulebook(
+                *(OWN_RULES, OWN_RULES, book.max_steps, book.replan_steps),
+                scorer_for=lambda _: StageScorer(OWN_RULES, task.stages),
+                rules=own,
+            )
+        ]
+    return sorted(RULEBOOKS.values(), key=lambda book: book.name != rules)
 
 
 def _seed_of(item: pytest.Item) -> int:

@@ -67,9 +67,9 @@ class ScriptedPolicy:
 
     def infer_actions(
         self,
-        obs: Mapping[str, Any],  # noqa: ARG002 - the true state is read instead
-        prompt: str,  # noqa: ARG002
-        resize_size: int,  # noqa: ARG002
+        obs: Mapping[str, Any],
+        prompt: str,
+        resize_size: int,
     ) -> NDArray[np.float64]:
         """The next action, [1, 7]: one, because every step looks at the state again.
 
@@ -108,7 +108,7 @@ class Expert(ScriptedPolicy):
         """What is done in a task."""
         return PROGRAMS[task_id]
 
-    def script(self, arm: Arm, task_id: int, seed: int) -> Motion[None]:  # noqa: ARG002
+    def script(self, arm: Arm, task_id: int, seed: int) -> Motion[None]:
         """The steps of the task's program, one after the other; the seed is not used."""
         for step in self.program(task_id):
             yield from perform(arm, step)

@@ -1,0 +1,76 @@
+"""Scenes that are broken before the first action."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from pytest_robomem.scene.model import DUMMY_ACTION
+from pytest_robomem.scoring.fairness import Flaw, StartPose, start_poses, unfair_start
+from tests.scoring.golden import SETTLING_STEPS, Stage, golden_for
+from tests.scoring.puppet import Puppet
+
+ALL_TASKS = range(1, 27)
+
+
+def _settle(stage: Stage, seed: int) -> tuple[Flaw, ...]:
+    stage.reset(seed)
+    scene, description = stage.scene, stage.scene.description
+    reset = start_poses(description, stage.lay(scene.kinematics_qpos))
+    for _ in range(SETTLING_STEPS):
+        scene.step(np.array(DUMMY_ACTION))
+    return unfair_start(description, reset, stage.lay(scene.kinematics_qpos))
+
+
+@pytest.mark.parametrize("task_id", ALL_TASKS, ids="task{:02d}".format)
+def test_the_reference_seed_starts_fairly(task_id: int, stage: Stage) -> None:
+    assert _settle(stage, 100) == ()
+
+
+@pytest.mark.parametrize("task_id", [19], ids="task{:02d}".format)
+@pytest.mark.parametrize("seed", [103, 105, 109])  # items that spawn inside each other, flung off
+def test_exploding_starts_are_unfair(task_id: int, seed: int, stage: Stage) -> None:
+    kinds = {flaw.kind for flaw in _settle(stage, seed)}
+    assert kinds & {"fell", "moved"}
+
+
+@pytest.mark.parametrize("task_id", [21], ids="task{:02d}".format)
+def test_a_box_that_is_never_placed_is_ignored(task_id: int, stage: Stage) -> None:
+    reset = start_poses(stage.scene.description, stage.lay(golden_for(task_id).settled))
+    assert set(reset) == {"butter_1", "chocolate_pudding_1"}
+
+
+def _flaws(stage: Stage, spoil: Callable[[Puppet], None]) -> list[tuple[str, str]]:
+    puppet = Puppet(stage, golden_for(18).settled)
+    description = stage.scene.description
+    reset: dict[str, StartPose] = start_poses(description, puppet.view())
+    spoil(puppet)
+    return [(flaw.obj, flaw.kind.value) for flaw in unfair_start(description, reset, puppet.view())]
+
+
+@pytest.mark.parametrize("task_id", [18], ids="task{:02d}".format)
+@pytest.mark.parametrize(
+    ("spoil", "expected"),
+    [
+        (lambda puppet: None, []),
+        (lambda puppet: puppet.shift("ketchup_1", x=0.09), []),
+        (lambda puppet: puppet.shift("ketchup_1", x=0.11), [("ketchup_1", "moved")]),
+        (lambda puppet: puppet.shift("butter_1", z=-0.3), [("butter_1", "fell")]),
+        (
+            lambda puppet: puppet.put(
+                "ketchup_1",
+                puppet.pose("ketchup_1")[0] + np.array([0.0, 0.0, 0.015]),
+                puppet.turned("ketchup_1", np.array([1.0, 0.0, 0.0]), 0.9),
+            ),
+            [("ketchup_1", "toppled")],
+        ),
+        (lambda puppet: puppet.shift("ketchup_1", z=0.019), []),
+        (lambda puppet: puppet.shift("ketchup_1", z=0.021), [("ketchup_1", "off_support")]),
+        (lambda puppet: puppet.shift("ketchup_1", z=-0.004), [("ketchup_1", "overlaps")]),
+        (lambda puppet: puppet.shift("ketchup_1", z=-0.001), []),
+    ],
+)
+def test_flaws(
+    task_id: int, stage: Stage, spoil: Callable[[Puppet], None], expected: list[tuple[str, str]]
+) -> None:
+    assert _flaws(stage, spoil) == expected

@@ -112,7 +112,9 @@ def _episode_text(sample: RolloutSample) -> str:
     return encodable(json.dumps(data, ensure_ascii=False, indent=1))
 
 
-async def judge_rollout(engine: JudgeEngine, sample: RolloutSample, *, source: str) -> RolloutVerdict:
+async def judge_rollout(
+    engine: JudgeEngine, sample: RolloutSample, *, source: str
+) -> RolloutVerdict:
     """Ask which stages the video shows; the simulator's verdicts are never shown to the judge.
 
     Faults of the file, of the model or of the way to it are the verdict's status. Raises

@@ -75,7 +75,7 @@ def lines(result: Mapping[str, Any]) -> Iterator[str]:
                 f"  false positives {_number(row['false_positive_rate'], as_percent=True)}"
                 f"{_bounds(row['false_positive_interval'])}, "
                 f"judge {_number(row['judge_rate'], as_percent=True)}"
-                f"{_bounds(row['judge_interval'])}, people {_number(row['human_rate'], as_percent=True)}"
-                f"{_bounds(row['human_interval'])}"
+                f"{_bounds(row['judge_interval'])}, people "
+                f"{_number(row['human_rate'], as_percent=True)}{_bounds(row['human_interval'])}"
             )
         yield f"  human by judge: {row['confusion_human_by_judge']}"

@@ -40,12 +40,9 @@ _FOREIGN_REPLY_ERRORS = (ValueError, KeyError, AttributeError, TypeError)
 class GeminiClient:
     """Asks Gemini; the SDK's own retries stay off, since the engine has the one loop."""
 
-    def __init__(
-        self, settings: JudgeSettings, api_key: str, *, file_poll_s: float = FILE_POLL_S
-    ) -> None:
+    def __init__(self, settings: JudgeSettings, api_key: str) -> None:
         self._settings = settings
         self._secrets = (api_key,)
-        self._file_poll_s = file_poll_s
         # An explicit transport keeps the SDK off aiohttp, whose path retries on its own.
         self._client = genai.Client(
             vertexai=False,
@@ -148,7 +145,7 @@ class GeminiClient:
             )
             uploaded.append(file)
             while file.state == types.FileState.PROCESSING:
-                await asyncio.sleep(self._file_poll_s)
+                await asyncio.sleep(FILE_POLL_S)
                 file = await self._client.aio.files.get(
                     name=file.name or "", config=types.GetFileConfig(http_options=options)
                 )
@@ -200,6 +197,10 @@ class GeminiClient:
             )
         except (errors.APIError, *_TRANSPORT_ERRORS, *_FOREIGN_REPLY_ERRORS) as error:
             raise self._failure(error) from None
+        except RecursionError:
+            raise AttemptFailedError(
+                JudgeStatus.PARSE_ERROR, "the reply is nested without end", retryable=True
+            ) from None
         usage = _usage(response.usage_metadata)
         spent(usage, response.model_version)
         text = remove(_checked_text(response), self._secrets)

@@ -46,7 +46,7 @@ class JudgeResults:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take the verdicts, before reporters would print them whole as properties."""
         properties: list[tuple[str, Any]] = []
-        reported: list[tuple[str, Any]] = report.user_properties  # type: ignore[assignment]
+        reported: list[tuple[str, Any]] = report.user_properties
         for name, value in reported:
             if name == PROPERTY:
                 # Only the teardown's report has all of them, and it is the last.

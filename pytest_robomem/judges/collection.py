@@ -179,8 +179,8 @@ class JudgeItem(pytest.Item):
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[os.PathLike[str] | str, int | None, str]:
-        """Name the sample in headings."""
-        return self.path, None, f"{self.path.name}::{self.name}"
+        """Name the sample in headings; were it the end of the id, pytest would respell its dots."""
+        return self.path, None, f"{self.path.name} {self.name}"
 
 
 class PlanItem(JudgeItem):

@@ -202,9 +202,9 @@ class GeminiClient:
                 JudgeStatus.PARSE_ERROR, "the reply is nested without end", retryable=True
             ) from None
         usage = _usage(response.usage_metadata)
-        spent(usage, response.model_version)
-        text = remove(_checked_text(response), self._secrets)
-        return Reply(text, response.model_version, usage)
+        version = response.model_version and self._safe(response.model_version)
+        spent(usage, version)
+        return Reply(remove(_checked_text(response), self._secrets), version, usage)
 
     def _safe(self, text: str) -> str:
         return one_line(redact(text, self._secrets))

@@ -107,9 +107,9 @@ class OpenAICompatibleClient:
                 JudgeStatus.API_ERROR, "the server's reply is not the API's", retryable=True
             )
         usage = _usage(response.usage)
-        spent(usage, response.model)
-        text = remove(_checked_text(response.choices), self._secrets)
-        return Reply(text, response.model, usage)
+        version = one_line(redact(response.model, self._secrets)) if response.model else None
+        spent(usage, version)
+        return Reply(remove(_checked_text(response.choices), self._secrets), version, usage)
 
     def _failure(self, error: openai.APIError) -> AttemptFailedError:
         message = one_line(redact(f"{type(error).__name__}: {error}", self._secrets))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import os
 import ssl
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -16,7 +19,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 from fake_gemini import MODEL, FakeGemini  # noqa: E402
-from judge_samples import KEY, command_line, write_image, write_video  # noqa: E402
+from judge_samples import ENVIRONMENT, KEY, QUICK_START, command_line, write_image, write_video  # noqa: E402
 
 
 
@@ -90,21 +93,53 @@ def media(shared_media: Path, tmp_path: Path) -> Path:
     return folder
 
 
+@dataclass
+class Done:
+    """How a run of pytest ended."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
 @pytest.fixture
-def run_pytest(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+def run_pytest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Done]:
+    """Run pytest inside this process, in the test's folder; much faster than a process each."""
+
+    def run(*arguments: object, **environment: str) -> Done:
+        output, errors = io.StringIO(), io.StringIO()
+        with monkeypatch.context() as patch:
+            patch.chdir(tmp_path)
+            for name, value in {**ENVIRONMENT, **environment}.items():
+                patch.setenv(name, value)
+            patch.setattr("sys.path", list(sys.path))
+            with redirect_stdout(output), redirect_stderr(errors):
+                code = pytest.main(
+                    [*QUICK_START, "--import-mode=importlib", "-p", "no:faulthandler",
+                     *map(str, arguments)]
+                )
+        for name, module in list(sys.modules.items()):
+            if str(getattr(module, "__file__", None)).startswith(str(tmp_path)):
+                del sys.modules[name]
+        return Done(int(code), output.getvalue(), errors.getvalue())
+
+    return run
+
+
+@pytest.fixture
+def run_process(tmp_path: Path) -> Callable[..., Done]:
     """Run pytest in a process of its own, in the test's folder."""
 
-    def run(
-        *arguments: object, cwd: Path = tmp_path, timeout: float = 60, **environment: str
-    ) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
+    def run(*arguments: object, cwd: Path = tmp_path, **environment: str) -> Done:
+        done = subprocess.run(
             command_line(*arguments),
             cwd=cwd,
-            env={**os.environ, **environment},
+            env={**os.environ, **ENVIRONMENT, **environment},
             capture_output=True,
             text=True,
-            timeout=timeout,
+            timeout=120,
             check=False,
         )
+        return Done(done.returncode, done.stdout, done.stderr)
 
     return run

@@ -31,6 +31,11 @@ def camel(fields: dict[str, Any]) -> dict[str, Any]:
     return {spelled(name): value for name, value in fields.items()}
 
 
+def lowered(headers: Any) -> dict[str, str]:
+    """Headers by lower-case name."""
+    return {name.lower(): value for name, value in headers.items()}
+
+
 @dataclass
 class Call:
     """One generate request."""
@@ -321,7 +326,7 @@ def _handler(server: FakeGemini) -> type[BaseHTTPRequestHandler]:
         def _generate(self) -> None:
             body = json.loads(self._body())
             model = self.path.split("/models/")[-1].split(":")[0]
-            call = Call(model, body, dict(self.headers), self.path, time.monotonic())
+            call = Call(model, body, lowered(self.headers), self.path, time.monotonic())
             with server.lock:
                 server.in_flight += 1
                 server.most_in_flight = max(server.most_in_flight, server.in_flight)
@@ -337,7 +342,7 @@ def _handler(server: FakeGemini) -> type[BaseHTTPRequestHandler]:
 
         def _chat(self) -> None:
             body = json.loads(self._body())
-            call = Call(body["model"], body, dict(self.headers), self.path, time.monotonic())
+            call = Call(body["model"], body, lowered(self.headers), self.path, time.monotonic())
             self._answer(server.decide(call))
 
         def _start_upload(self) -> None:

@@ -9,6 +9,9 @@ from typing import Any
 import imageio.v3 as iio
 import numpy as np
 
+# Other plugins take longer to load than a run of ours lasts, in every worker anew.
+ENVIRONMENT = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+QUICK_START = ["-p", "no:cacheprovider", "-p", "xdist.plugin", "-p", "pytest_robomem.judges.plugin"]
 KEY = "AIzaSyTESTKEYtestkeyTESTKEYtestkey12345"
 
 
@@ -78,4 +81,4 @@ def sample(**changes: Any) -> dict[str, Any]:
 
 def command_line(*arguments: object) -> list[str]:
     """The command line of such a run."""
-    return [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *map(str, arguments)]
+    return [sys.executable, "-m", "pytest", *QUICK_START, *map(str, arguments)]

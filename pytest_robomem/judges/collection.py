@@ -134,7 +134,7 @@ class JudgeItem(pytest.Item):
 
     def setup(self) -> None:
         """Get the verdict; without a score, do what --judge-errors says."""
-        from .outcomes import BudgetSpentError  # noqa: PLC0415
+        from .outcomes import BudgetSpentError, JudgeError  # noqa: PLC0415
 
         super().setup()
         self.verdict = self.unjudged = None
@@ -144,6 +144,8 @@ class JudgeItem(pytest.Item):
         except BudgetSpentError as error:
             self.unjudged = str(error)
             pytest.skip(str(error))
+        except JudgeError as error:
+            raise UnscoredError(f"{self.name}: {error}") from None
         if not self.verdict.scored:
             policy = state.runtime.settings.errors
             if policy == "error":
@@ -171,10 +173,8 @@ class JudgeItem(pytest.Item):
     def repr_failure(
         self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None
     ) -> Any:
-        """Show the reason alone; a traceback of ours would tell nobody anything."""
-        from .outcomes import JudgeError  # noqa: PLC0415
-
-        if isinstance(excinfo.value, (UnscoredError, NotPassedError, JudgeError)):
+        """Show the reason alone."""
+        if isinstance(excinfo.value, NotPassedError):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)
 

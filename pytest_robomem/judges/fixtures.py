@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def _settle(request: pytest.FixtureRequest, sample_id: str, pending: Future[AnyOf]) -> AnyOf:
-    from .outcomes import BudgetSpentError  # noqa: PLC0415
+    from .outcomes import BudgetSpentError, JudgeError  # noqa: PLC0415
 
     item: pytest.Item = request.node
     try:
@@ -36,6 +36,9 @@ def _settle(request: pytest.FixtureRequest, sample_id: str, pending: Future[AnyO
     except BudgetSpentError as error:
         record_unjudged(item, sample_id, str(error))
         pytest.skip(str(error))
+    except JudgeError as error:
+        item.user_properties.append((ERROR_PROPERTY, str(error)))
+        raise UnscoredError(f"{sample_id}: {error}") from None
     record_verdict(item, verdict)
     policy = judge_state(request.config).runtime.settings.errors
     if not verdict.scored and policy != "zero":

@@ -14,8 +14,14 @@ UNJUDGED_PROPERTY = "robomem_judge_unjudged"
 ERROR_PROPERTY = "robomem_judge_error"
 
 
-class UnscoredError(Exception):
-    """A sample has no score because the judging failed; that is no fault of the sample."""
+class UnscoredError(pytest.fail.Exception):
+    """A sample has no score because the judging failed; that is no fault of the sample.
+
+    pytest shows its reason alone, in a setup too; a traceback of ours would tell nobody anything.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason, pytrace=False)
 
 
 class NotPassedError(Exception):

@@ -6,13 +6,14 @@ import os
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from .outcomes import MissingKeyError
-from .settings import JudgeSettings
+from .settings import JudgeSettings, Provider
 from .verdicts import Usage
 
 # What Gemini documents as input; other containers would be refused after the upload.
@@ -139,9 +140,10 @@ def host(settings: JudgeSettings) -> str:
     return _DEFAULT_HOSTS[settings.provider] if url is None else (urlsplit(url).hostname or "")
 
 
-def sdk_version(settings: JudgeSettings) -> str:
+@cache
+def sdk_version(provider: Provider) -> str:
     """Name and version of the provider's SDK, without importing it."""
-    name = {"gemini": "google-genai", "openai": "openai"}[settings.provider]
+    name = {"gemini": "google-genai", "openai": "openai"}[provider]
     try:
         return f"{name} {version(name)}"
     except PackageNotFoundError:

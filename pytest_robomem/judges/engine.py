@@ -84,6 +84,7 @@ class JudgeEngine:
         self.cache = ReplyCache(settings.cache) if settings.cache is not None else None
         self._client_factory = client_factory
         self._client: JudgeClient | None = None
+        self._decodable: set[str] = set()
 
     @property
     def client(self) -> JudgeClient:
@@ -181,7 +182,9 @@ class JudgeEngine:
         deadline = time.monotonic() + self.settings.deadline
         try:
             for media in question.media:
-                await asyncio.to_thread(check_decodable, media)
+                if media.sha256 not in self._decodable:
+                    await asyncio.to_thread(check_decodable, media)
+                    self._decodable.add(media.sha256)
             return await self._with_media(question, votes, parse, deadline)
         except AttemptFailedError as failure:
             return [

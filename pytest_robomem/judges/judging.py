@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from _pytest.outcomes import Failed
 
 if TYPE_CHECKING:
     from .verdicts import AnyVerdict, NavigationVerdict, PlanVerdict
@@ -14,7 +15,7 @@ UNJUDGED_PROPERTY = "robomem_judge_unjudged"
 ERROR_PROPERTY = "robomem_judge_error"
 
 
-class UnscoredError(pytest.fail.Exception):
+class UnscoredError(Failed):
     """A sample has no score because the judging failed; that is no fault of the sample.
 
     pytest shows its reason alone, in a setup too; a traceback of ours would tell nobody anything.

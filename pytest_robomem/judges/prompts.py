@@ -24,6 +24,7 @@ class Prompt:
     text: str
 
 
+@lru_cache(maxsize=8)
 def prompt_root(chosen: Path | None = None) -> Path:
     """Return the folder of the prompts: the chosen one, the packaged one, or the source tree's.
 

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from .cache import digest
 from .client import Question, host, sdk_version
 from .engine import JudgeEngine, same_model
 from .prompts import Prompt, prompt_root, prompt_set_sha256
+from .settings import JudgeSettings
 from .verdicts import Provenance, Vote
 
 
-def config_sha256(engine: JudgeEngine, kind: str) -> str:
+@lru_cache(maxsize=64)
+def config_sha256(settings: JudgeSettings, asked_host: str, kind: str) -> str:
     """Hash of the settings and prompts that change the verdicts of a kind of judge."""
-    settings = engine.settings
     fields: dict[str, Any] = {
         "kind": kind,
         "provider": settings.provider,
-        "host": host(settings),
+        "host": asked_host,
         "api_version": settings.api_version,
         "model": settings.model,
         "votes": settings.votes,
@@ -50,7 +52,7 @@ def provenance(
         provider=settings.provider,
         host=host(settings),
         api_version=settings.api_version,
-        sdk=sdk_version(settings),
+        sdk=sdk_version(settings.provider),
         model_requested=settings.model,
         prompts={prompt.prompt_id: prompt.version for prompt in prompts},
         prompt_sha256=tuple(prompt.sha256 for prompt in prompts),
@@ -63,7 +65,7 @@ def provenance(
         seed=settings.seed,
         thinking_budget=settings.thinking_budget,
         max_output_tokens=settings.max_output_tokens,
-        config_sha256=config_sha256(engine, kind),
+        config_sha256=config_sha256(settings, host(settings), kind),
         prices_as_of=engine.prices.as_of,
     )
 

@@ -102,7 +102,10 @@ def change_prompt(root: Path, name: str) -> None:
     load_prompt.cache_clear()
     from pytest_robomem.judges.prompts import prompt_set_sha256
 
+    from pytest_robomem.judges.provenance import config_sha256
+
     prompt_set_sha256.cache_clear()
+    config_sha256.cache_clear()
 
 
 def test_the_port_of_a_server_is_no_part_of_the_key(make_runtime: MakeRuntime, media: Path) -> None:

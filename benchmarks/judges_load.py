@@ -66,7 +66,9 @@ def main() -> None:
     parser.add_argument("--size-mb", type=float, default=0)
     options = parser.parse_args()
     here, there = multiprocessing.get_context("spawn").Pipe()
-    server = multiprocessing.get_context("spawn").Process(target=serve, args=(options.latency, there))
+    server = multiprocessing.get_context("spawn").Process(
+        target=serve, args=(options.latency, there)
+    )
     server.start()
     url = here.recv()
     ways = {
@@ -80,10 +82,18 @@ def main() -> None:
         started = time.monotonic()
         done = subprocess.run(
             command_line(
-                path.name, "-q", f"--judge-model={MODEL}", f"--judge-base-url={url}",
-                f"--judge-cache={folder / 'cache'}", *ways[options.mode],
+                path.name,
+                "-q",
+                f"--judge-model={MODEL}",
+                f"--judge-base-url={url}",
+                f"--judge-cache={folder / 'cache'}",
+                *ways[options.mode],
             ),
-            cwd=folder, env=environment, capture_output=True, text=True, check=False,
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         took = time.monotonic() - started
     here.send("stop")
@@ -94,7 +104,8 @@ def main() -> None:
     print(
         f"{options.mode} {options.kind} {options.size_mb:g} MB: {took:.1f} s, ideal {ideal:.1f} s, "
         f"ratio {took / ideal:.2f}, calls {calls}, at most {most} at a time, "
-        f"CPU {children.ru_utime + children.ru_stime:.1f} s, peak {children.ru_maxrss / 1024:.0f} MiB, "
+        f"CPU {children.ru_utime + children.ru_stime:.1f} s, "
+        f"peak {children.ru_maxrss / 1024:.0f} MiB, "
         f"{done.stdout.strip().splitlines()[-1]}"
     )
 

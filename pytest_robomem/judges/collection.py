@@ -170,9 +170,7 @@ class JudgeItem(pytest.Item):
             record_unjudged(self, self.name, self.unjudged)
         super().teardown()
 
-    def repr_failure(
-        self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None
-    ) -> Any:
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """Show the reason alone."""
         if isinstance(excinfo.value, NotPassedError):
             return str(excinfo.value)

@@ -123,9 +123,7 @@ class JudgeEngine:
             "vote": vote,
         }
 
-    async def ask(
-        self, question: Question, parse: Callable[[str], Value]
-    ) -> list[Answer[Value]]:
+    async def ask(self, question: Question, parse: Callable[[str], Value]) -> list[Answer[Value]]:
         """Return one answer for each vote, from the cache where it has them.
 
         `parse` turns the text of a reply into a value, or raises `AttemptFailedError`. Raises
@@ -248,7 +246,7 @@ class JudgeEngine:
         )
         if status is JudgeStatus.OK:
             # At once, so that whatever ends the run, this reply is not paid for again.
-            self._store(question, record)
+            await asyncio.to_thread(self._store, question, record)
         return Answer(record, value)
 
     async def _take_slot(self, state: _Attempts) -> None:
@@ -337,7 +335,8 @@ class JudgeEngine:
             cost = self.prices.cost(model_version or self.settings.model, usage)
             if cost is None:
                 cost = self.prices.cost(self.settings.model, usage)
-            self.ledger.add_cost(cost or 0.0)
+            if self.settings.budget_usd is not None:
+                self.ledger.add_cost(cost or 0.0)
             state.cost = None if cost is None or state.cost is None else state.cost + cost
 
         left = max(0.001, min(self.settings.call_timeout, state.deadline - time.monotonic()))

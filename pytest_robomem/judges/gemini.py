@@ -109,9 +109,7 @@ class GeminiClient:
         return chosen
 
     @asynccontextmanager
-    async def prepared(
-        self, question: Question, *, timeout: float
-    ) -> AsyncIterator[Sequence[Any]]:
+    async def prepared(self, question: Question, *, timeout: float) -> AsyncIterator[Sequence[Any]]:
         """Upload what is too large to go inline, wait until it is ready; delete it afterwards."""
         to_upload = self._uploads(question)
         uploaded: list[types.File] = []

@@ -97,8 +97,7 @@ GATES = ("success_original_destination", "physics_validness", "overall")
 def gates(task: Task, metrics: Mapping[str, int]) -> dict[str, int]:
     """Compute the conjunctions of 0/1 metrics."""
     return {
-        name: int(all(metrics[part] for part in parts))
-        for name, parts in gate_parts(task).items()
+        name: int(all(metrics[part] for part in parts)) for name, parts in gate_parts(task).items()
     }
 
 

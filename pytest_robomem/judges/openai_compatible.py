@@ -35,7 +35,10 @@ class OpenAICompatibleClient:
 
     @asynccontextmanager
     async def prepared(
-        self, question: Question, *, timeout: float  # noqa: ARG002
+        self,
+        question: Question,
+        *,
+        timeout: float,  # noqa: ARG002
     ) -> AsyncIterator[Sequence[Any]]:
         """Check that everything fits one request, since there is no upload here."""
         size = sum(media.size for media in question.media)

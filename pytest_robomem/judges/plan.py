@@ -87,9 +87,7 @@ async def judge_plan(
     """
     root = prompt_root(engine.settings.prompts)
     system, user = (load_prompt(root, name) for name in ("plan/system", "plan/user"))
-    question = Question(
-        system.text, (fill(user.text, prompt_values(trace)),), PLAN_SCHEMA
-    )
+    question = Question(system.text, (fill(user.text, prompt_values(trace)),), PLAN_SCHEMA)
     common: dict[str, Any] = {
         "sample_id": trace.id,
         "source": source,
@@ -105,8 +103,13 @@ async def judge_plan(
     facts = facts_of(trace)
     if (rule := decided_without_model(facts)) is not None:
         return PlanVerdict(
-            **common, status=JudgeStatus.RULE, reason=rule, score=0, success=False,
-            strict_success=False, rules=(RuleApplied(rule=rule, before=0, after=0),),
+            **common,
+            status=JudgeStatus.RULE,
+            reason=rule,
+            score=0,
+            success=False,
+            strict_success=False,
+            rules=(RuleApplied(rule=rule, before=0, after=0),),
         )
     answers = await engine.ask(question, parse_plan_reply)
     votes = votes_of(

@@ -84,9 +84,7 @@ def _sorted(verdicts: Iterable[AnyOf]) -> list[AnyOf]:
     return sorted(verdicts, key=lambda verdict: (verdict.source, verdict.sample_id))
 
 
-def make_report(
-    verdicts: Sequence[AnyVerdict], *, zero_unscored: bool = False
-) -> dict[str, Any]:
+def make_report(verdicts: Sequence[AnyVerdict], *, zero_unscored: bool = False) -> dict[str, Any]:
     """Summarise verdicts; rows of their manifests that were not judged count too."""
     notes: list[str] = []
     plans = [verdict for verdict in verdicts if isinstance(verdict, PlanVerdict)]

@@ -136,9 +136,7 @@ def write_text(path: Path, text: str) -> None:
         raise
 
 
-def write_table(
-    path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]
-) -> None:
+def write_table(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
     """Write a table with a header. Raises `OSError`."""
     lines = ["\t".join(columns)]
     lines += ["\t".join(cell(row.get(column)) for column in columns) for row in rows]

@@ -16,11 +16,13 @@ from typing import Any
 
 import pytest
 
+from pytest_robomem.judges.runtime import JudgeRuntime
+from pytest_robomem.judges.settings import JudgeSettings
+
 sys.path.insert(0, str(Path(__file__).parent))
 
-from fake_gemini import MODEL, FakeGemini  # noqa: E402
-from judge_samples import ENVIRONMENT, KEY, QUICK_START, command_line, write_image, write_video  # noqa: E402
-
+from fake_gemini import MODEL, FakeGemini
+from judge_samples import ENVIRONMENT, KEY, QUICK_START, command_line, write_image, write_video
 
 
 @pytest.fixture(autouse=True)
@@ -57,9 +59,6 @@ def server() -> Iterator[FakeGemini]:
 @pytest.fixture
 def make_runtime(server: FakeGemini, tmp_path: Path) -> Iterator[Callable[..., Any]]:
     """Make a runtime that asks the local server: `make_runtime(votes=3)`."""
-    from pytest_robomem.judges.runtime import JudgeRuntime
-    from pytest_robomem.judges.settings import JudgeSettings
-
     made: list[Any] = []
 
     def make(**settings: Any) -> JudgeRuntime:
@@ -115,8 +114,13 @@ def run_pytest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[...,
             patch.setattr("sys.path", list(sys.path))
             with redirect_stdout(output), redirect_stderr(errors):
                 code = pytest.main(
-                    [*QUICK_START, "--import-mode=importlib", "-p", "no:faulthandler",
-                     *map(str, arguments)]
+                    [
+                        *QUICK_START,
+                        "--import-mode=importlib",
+                        "-p",
+                        "no:faulthandler",
+                        *map(str, arguments),
+                    ]
                 )
         for name, module in list(sys.modules.items()):
             if str(getattr(module, "__file__", None)).startswith(str(tmp_path)):

@@ -24,6 +24,7 @@ USAGE = {"promptTokenCount": 1000, "candidatesTokenCount": 100, "thoughtsTokenCo
 
 def camel(fields: dict[str, Any]) -> dict[str, Any]:
     """The API takes mimeType and mime_type alike, and the SDK sends both kinds."""
+
     def spelled(name: str) -> str:
         first, *rest = name.split("_")
         return first + "".join(word.title() for word in rest)
@@ -134,7 +135,11 @@ def blocked(reason: str = "PROHIBITED_CONTENT") -> Behaviour:
 
 
 def failed(
-    code: int, status: str, message: str = "no", *, delay: str | None = None,
+    code: int,
+    status: str,
+    message: str = "no",
+    *,
+    delay: str | None = None,
     header: str | None = None,
 ) -> Behaviour:
     """An API error, with the server's delay in the details or in a header."""
@@ -150,8 +155,9 @@ def failed(
 
 def html(status: int = 200) -> Behaviour:
     """What a proxy answers instead of the API."""
-    return Behaviour(status=status, body="<html><body>Bad day</body></html>",
-                     content_type="text/html")
+    return Behaviour(
+        status=status, body="<html><body>Bad day</body></html>", content_type="text/html"
+    )
 
 
 def hanging(seconds: float = 60.0) -> Behaviour:

@@ -37,10 +37,24 @@ from pytest_robomem.judges.verdicts import (
 )
 
 PROVENANCE = Provenance(
-    provider="gemini", host="h", api_version="v", sdk="s", model_requested="m", prompts={},
-    prompt_sha256=(), schema_sha256="", media_sha256=(), fps=None, media_resolution=None,
-    media_order="", temperature=None, seed=None, thinking_budget=None, max_output_tokens=None,
-    config_sha256="c" * 64, prices_as_of=None,
+    provider="gemini",
+    host="h",
+    api_version="v",
+    sdk="s",
+    model_requested="m",
+    prompts={},
+    prompt_sha256=(),
+    schema_sha256="",
+    media_sha256=(),
+    fps=None,
+    media_resolution=None,
+    media_order="",
+    temperature=None,
+    seed=None,
+    thinking_budget=None,
+    max_output_tokens=None,
+    config_sha256="c" * 64,
+    prices_as_of=None,
 )
 
 
@@ -93,10 +107,17 @@ def test_confusion_rows_are_the_first_rater() -> None:
 
 def plan(sample_id: str, score: int | None, **changes: Any) -> PlanVerdict:
     values: dict[str, Any] = {
-        "sample_id": sample_id, "source": "p.plan.jsonl", "provenance": PROVENANCE,
+        "sample_id": sample_id,
+        "source": "p.plan.jsonl",
+        "provenance": PROVENANCE,
         "status": JudgeStatus.OK if score is not None else JudgeStatus.EMPTY,
-        "model_version": "m", "profile": "semantic", "score": score, "sim_success": True,
-        "steps_completed": 1, "total_steps": 1, "progress_ratio": 1.0,
+        "model_version": "m",
+        "profile": "semantic",
+        "score": score,
+        "sim_success": True,
+        "steps_completed": 1,
+        "total_steps": 1,
+        "progress_ratio": 1.0,
     }
     return PlanVerdict(**values | changes)
 
@@ -104,9 +125,16 @@ def plan(sample_id: str, score: int | None, **changes: Any) -> PlanVerdict:
 def navigation(sample_id: str, zeros: tuple[str, ...] = ()) -> NavigationVerdict:
     metrics = {name: int(name not in zeros) for name in METRICS["top_down"]}
     return NavigationVerdict(
-        sample_id=sample_id, source="n.nav.jsonl", provenance=PROVENANCE, status=JudgeStatus.OK,
-        model_version="m", task="top_down", modality="video", metrics=metrics,
-        gates=gates("top_down", metrics), success=bool(metrics["success_2d"]),
+        sample_id=sample_id,
+        source="n.nav.jsonl",
+        provenance=PROVENANCE,
+        status=JudgeStatus.OK,
+        model_version="m",
+        task="top_down",
+        modality="video",
+        metrics=metrics,
+        gates=gates("top_down", metrics),
+        success=bool(metrics["success_2d"]),
     )
 
 
@@ -125,7 +153,11 @@ def test_plans_by_hand(tmp_path: Path) -> None:
     verdicts = [plan(f"p{index}", score) for index, score in enumerate([4, 3, 3, 1, 0, None])]
     text = "sample_id,score\np0,4\np1,2\np2,3\np3,1\np4,0\np5,4\nother,3\n"
     result = compare(verdicts, read_labels(labels(tmp_path, text)))
-    assert (result["labelled"], result["labels_without_verdict"], result["labelled_but_unscored"]) == (7, 1, 1)
+    assert (
+        result["labelled"],
+        result["labels_without_verdict"],
+        result["labelled_but_unscored"],
+    ) == (7, 1, 1)
     score = value(result, "score")
     assert (score["samples"], score["equal_rate"]) == (5, 0.8)
     assert score["confusion_human_by_judge"][2] == [0, 0, 0, 1, 0]
@@ -161,7 +193,9 @@ def test_metrics_aliases_raters_and_sources(tmp_path: Path) -> None:
 
 def test_overall_needs_all_metrics_of_a_person(tmp_path: Path) -> None:
     names = METRICS["top_down"]
-    full = labels(tmp_path, f"sample_id,{','.join(names)}\na,{','.join('1' * 7)}\nb,{','.join('1' * 7)}\n")
+    full = labels(
+        tmp_path, f"sample_id,{','.join(names)}\na,{','.join('1' * 7)}\nb,{','.join('1' * 7)}\n"
+    )
     result = compare([navigation("a"), navigation("b", ("object_semantic",))], read_labels(full))
     assert value(result, "overall")["confusion_human_by_judge"] == [[0, 0], [1, 1]]
     part = labels(tmp_path, "sample_id,success_2d\na,1\n")
@@ -220,7 +254,10 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 
 def rollout(number: int, stages: list[tuple[str, bool, bool | None]]) -> RolloutVerdict:
     return RolloutVerdict(
-        sample_id=f"r{number}", source="s", provenance=PROVENANCE, model_version="m",
+        sample_id=f"r{number}",
+        source="s",
+        provenance=PROVENANCE,
+        model_version="m",
         status=JudgeStatus.OK,
         stages=tuple(
             StageJudgement(name="x", stage_kind=kind, simulator=simulator, judge=judge)

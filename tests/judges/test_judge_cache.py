@@ -9,16 +9,25 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_gemini import FakeGemini, generated, plan_json
+from fake_gemini import FakeGemini, failed, generated, plan_json
 from judge_samples import sample, trace, write_image
 
 from pytest_robomem.judges.navigation_samples import NavigationSample
 from pytest_robomem.judges.outcomes import ReplayMissError
-from pytest_robomem.judges.prompts import load_prompt, prompt_root
+from pytest_robomem.judges.prompts import (
+    load_prompt,
+    normalised_sha256,
+    prompt_root,
+    prompt_set_sha256,
+)
+from pytest_robomem.judges.provenance import config_sha256
 from pytest_robomem.judges.traces import PlanTrace
 
 MakeRuntime = Callable[..., Any]
-TRACES = [PlanTrace.model_validate(trace(id=f"t{number}", instruction=f"Do {number}.")) for number in range(3)]
+TRACES = [
+    PlanTrace.model_validate(trace(id=f"t{number}", instruction=f"Do {number}."))
+    for number in range(3)
+]
 
 
 def judge_all(runtime: Any, media: Path) -> list[Any]:
@@ -79,7 +88,13 @@ def test_exactly_the_needed_calls(
     assert again(max_output_tokens=9000) == {"navigation": 2, "plan": 3}
     assert again(api_version="v1") == {"navigation": 2, "plan": 3}
     assert again(votes=3) == {"navigation": 4, "plan": 6}, "the first vote is there already"
-    same = {"call_timeout": 9.0, "deadline": 99.0, "attempts": 2, "concurrency": 1, "profile": "literal"}
+    same = {
+        "call_timeout": 9.0,
+        "deadline": 99.0,
+        "attempts": 2,
+        "concurrency": 1,
+        "profile": "literal",
+    }
     assert again(**same, requests_per_minute=10_000, errors="zero") == {}
     prompts = Path(shutil.copytree(prompt_root(), tmp_path / "prompts"))
     change_prompt(prompts, "plan/system")
@@ -95,14 +110,9 @@ def change_prompt(root: Path, name: str) -> None:
     manifest = json.loads((root / "manifest.json").read_text())
     entry = manifest["prompts"][name]
     entry["version"] += 1
-    from pytest_robomem.judges.prompts import normalised_sha256
-
     entry["sha256"][str(entry["version"])] = normalised_sha256(path.read_bytes())[1]
     (root / "manifest.json").write_text(json.dumps(manifest))
     load_prompt.cache_clear()
-    from pytest_robomem.judges.prompts import prompt_set_sha256
-
-    from pytest_robomem.judges.provenance import config_sha256
 
     prompt_set_sha256.cache_clear()
     config_sha256.cache_clear()
@@ -136,8 +146,15 @@ def test_torn_foreign_and_mislaid_entries_are_asked_again(
     (entry,) = runtime.engine.cache.folder.glob("*/*.json")
     whole = entry.read_text()
     unparsable = json.dumps(json.loads(whole) | {"text": "no JSON any more"})
-    damaged = [whole[:50], "", "[]", "\0", unparsable, whole.replace('"entry_version": 1', '"entry_version": 2'),
-               json.dumps(json.loads(whole) | {"key": "0" * 64})]
+    damaged = [
+        whole[:50],
+        "",
+        "[]",
+        "\0",
+        unparsable,
+        whole.replace('"entry_version": 1', '"entry_version": 2'),
+        json.dumps(json.loads(whole) | {"key": "0" * 64}),
+    ]
     for number, content in enumerate(damaged, start=2):
         entry.write_text(content)
         assert make_runtime().plan(TRACES[0], source="p").result(30).score == 4
@@ -155,7 +172,15 @@ def test_entries_hold_what_was_asked_but_no_key(
     entry = json.loads(path.read_text())
     assert entry["fields"]["model"] == entry["model_version"] == "gemini-2.5-pro"
     assert entry["fields"]["host"] == "127.0.0.1"
-    assert set(entry) == {"entry_version", "key", "fields", "text", "model_version", "usage", "cost_usd"}
+    assert set(entry) == {
+        "entry_version",
+        "key",
+        "fields",
+        "text",
+        "model_version",
+        "usage",
+        "cost_usd",
+    }
     assert not list(runtime.engine.cache.folder.glob("*/.new-*"))
 
 
@@ -166,9 +191,9 @@ def test_an_unwritable_cache_costs_no_verdict(
     assert make_runtime(cache=tmp_path / "file").plan(TRACES[0], source="p").result(30).score == 4
 
 
-def test_a_vote_is_kept_even_if_another_fails(server: FakeGemini, make_runtime: MakeRuntime) -> None:
-    from fake_gemini import failed
-
+def test_a_vote_is_kept_even_if_another_fails(
+    server: FakeGemini, make_runtime: MakeRuntime
+) -> None:
     server.script.append(failed(403, "PERMISSION_DENIED"))
     verdict = make_runtime(votes=3).plan(TRACES[0], source="p").result(30)
     assert (verdict.status, len(server.calls)) == ("ok", 3)

@@ -47,11 +47,26 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     environment.pop("GEMINI_API_KEY", None)
     done = subprocess.run(
         [
-            sys.executable, "-m", "pytest", "-p", "xdist.plugin",
-            "-p", "pytest_robomem.judges.plugin", "-p", "no:cacheprovider",
-            "examples/judges", "-n", "2", f"--robomem-results={folder}",
+            sys.executable,
+            "-m",
+            "pytest",
+            "-p",
+            "xdist.plugin",
+            "-p",
+            "pytest_robomem.judges.plugin",
+            "-p",
+            "no:cacheprovider",
+            "examples/judges",
+            "-n",
+            "2",
+            f"--robomem-results={folder}",
         ],
-        cwd=REPOSITORY, env=environment, capture_output=True, text=True, timeout=120, check=False,
+        cwd=REPOSITORY,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
     )
     assert "4 failed, 6 passed, 1 error" in done.stdout, done.stdout + done.stderr
     return folder

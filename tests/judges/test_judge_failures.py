@@ -199,9 +199,7 @@ def test_the_retry_after_header_counts_too(server: FakeGemini, make_runtime: Mak
     assert server.calls[1].started - server.calls[0].finished >= 1.0
 
 
-def test_one_workers_429_pauses_the_others(
-    server: FakeGemini, make_runtime: MakeRuntime
-) -> None:
+def test_one_workers_429_pauses_the_others(server: FakeGemini, make_runtime: MakeRuntime) -> None:
     server.script.append(failed(429, "RESOURCE_EXHAUSTED", delay="1.5s"))
     runtime = make_runtime(cache=None)
     first = runtime.plan(TRACE, source="s")
@@ -288,8 +286,16 @@ def test_which_versions_are_the_requested_model(requested: str, returned: str, s
 
 @pytest.mark.parametrize(
     ("text", "seconds"),
-    [("7s", 7.0), ("1.5s", 1.5), ("30", 30.0), ("-1s", None), ("infs", None), ("soon", None),
-     ("nan", None), (None, None)],
+    [
+        ("7s", 7.0),
+        ("1.5s", 1.5),
+        ("30", 30.0),
+        ("-1s", None),
+        ("infs", None),
+        ("soon", None),
+        ("nan", None),
+        (None, None),
+    ],
 )
 def test_delays(text: object, seconds: float | None) -> None:
     assert parse_seconds(text) == seconds

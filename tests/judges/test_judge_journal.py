@@ -72,7 +72,9 @@ def test_plan_summary_by_hand(tmp_path: Path) -> None:
     ]
     for verdict in verdicts:
         journal.append(verdict.model_dump(mode="json"))
-    rows = {(row["judge"], row["group"]): row for row in write_results(tmp_path, journal.path)["plan"]}
+    rows = {
+        (row["judge"], row["group"]): row for row in write_results(tmp_path, journal.path)["plan"]
+    }
     mine = rows["m@cccccccc", "all"]
     assert (mine["plans"], mine["scored"], mine["coverage"]) == (4, 3, 0.75)
     assert mine["mean_score"] == pytest.approx(7 / 3)
@@ -103,8 +105,14 @@ def test_rows_that_nobody_judged_stay_in_the_denominator(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        (None, ""), (True, "1"), (False, "0"), (0, "0"), (0.5, "0.5"), (("a", "b"), "a; b"),
-        ("a\tb\nc\rd\\", "a\\tb\\nc\\rd\\\\"), ("\ud800", "?"),
+        (None, ""),
+        (True, "1"),
+        (False, "0"),
+        (0, "0"),
+        (0.5, "0.5"),
+        (("a", "b"), "a; b"),
+        ("a\tb\nc\rd\\", "a\\tb\\nc\\rd\\\\"),
+        ("\ud800", "?"),
     ],
 )
 def test_cells_have_no_tabs_or_line_ends(value: object, text: str) -> None:

@@ -32,9 +32,7 @@ class Clock:
 
 def test_slots_are_shared_between_ledgers(tmp_path: Path) -> None:
     clock = Clock()
-    one, two = (
-        Ledger(tmp_path / "l", requests_per_minute=30, clock=clock) for _ in range(2)
-    )
+    one, two = (Ledger(tmp_path / "l", requests_per_minute=30, clock=clock) for _ in range(2))
     assert [one.take_slot(), two.take_slot(), one.take_slot()] == [0, 2, 4]
     clock.now += 100
     assert two.take_slot() == 0, "unused slots are not saved up"
@@ -163,8 +161,12 @@ def test_own_prices_and_budgets_without_prices(
 ) -> None:
     with pytest.raises(JudgeInputError, match="does not list qwen"):
         make_runtime(model="qwen", budget_usd=1)
-    own = {"as_of": "2026-01-01", "currency": "USD", "source": "mine", "models": {
-        "qwen": [{"up_to_prompt_tokens": None, "input": 10, "output": 0}]}}
+    own = {
+        "as_of": "2026-01-01",
+        "currency": "USD",
+        "source": "mine",
+        "models": {"qwen": [{"up_to_prompt_tokens": None, "input": 10, "output": 0}]},
+    }
     (tmp_path / "p.json").write_text(json.dumps(own))
     runtime = make_runtime(model="qwen", budget_usd=1, prices=tmp_path / "p.json")
     verdict = runtime.plan(PlanTrace.model_validate(trace()), source="s").result(30)

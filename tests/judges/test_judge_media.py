@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import imageio.v3 as iio
+import numpy as np
 import pytest
 from fake_gemini import FakeGemini, camel, failed, generated, hanging, navigation_json
 from judge_samples import sample, write_video
@@ -32,7 +35,9 @@ def test_order_of_the_message(server: FakeGemini, make_runtime: MakeRuntime, med
     judge(make_runtime(), media, location_text="beside the green sofa", level=level)
     call = server.calls[0]
     assert len(call.body["contents"]) == 1
-    kinds = ["text" if "text" in part else camel(part["inlineData"])["mimeType"] for part in call.parts]
+    kinds = [
+        "text" if "text" in part else camel(part["inlineData"])["mimeType"] for part in call.parts
+    ]
     assert kinds == ["text", "image/png", "text", "video/mp4"]
     assert call.texts[0].startswith("# Role")
     assert "beside the green sofa" in call.texts[1]
@@ -117,7 +122,9 @@ def test_unusable_media_cost_nothing(
     assert not server.files
 
 
-def test_an_image_bomb_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, media: Path) -> None:
+def test_an_image_bomb_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, media: Path
+) -> None:
     monkeypatch.setattr("PIL.Image.MAX_IMAGE_PIXELS", 1000)
     with pytest.raises(AttemptFailedError, match="cannot be decoded") as caught:
         check_decodable(fingerprint(media / "scene.png", "image"))
@@ -132,9 +139,6 @@ def test_too_large_a_file(media: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("name", ["a.mov", "a.webm", "a.avi"])
 def test_usual_containers(tmp_path: Path, name: str) -> None:
-    import imageio.v3 as iio
-    import numpy as np
-
     frames = np.zeros((3, 48, 48, 3), dtype=np.uint8)
     codec = {"a.mov": "libx264", "a.webm": "libvpx", "a.avi": "mpeg4"}[name]
     iio.imwrite(tmp_path / name, frames, fps=4, codec=codec)
@@ -173,10 +177,7 @@ def test_a_file_that_the_server_cannot_use(
 ) -> None:
     server.file_states = ("PROCESSING", "FAILED")
     verdict = judge(make_runtime(inline_limit=0), media)
-    assert (verdict.status, verdict.score if hasattr(verdict, "score") else None) == (
-        "file_failed",
-        None,
-    )
+    assert (verdict.status, verdict.metrics) == ("file_failed", None)
     assert "codec not supported" in verdict.reason
     assert not server.calls
     assert all(stored.deleted for stored in server.files.values())
@@ -226,7 +227,8 @@ def test_uploads_are_deleted_when_the_run_is_interrupted(
         NavigationSample.model_validate(sample()), folder=media, source="s"
     )
     while not server.calls:
-        pending.exception(0.05) if pending.done() else __import__("time").sleep(0.02)
+        assert not pending.done()
+        time.sleep(0.02)
     runtime.close()
     assert len(server.files) == 2
     assert all(stored.deleted for stored in server.files.values())

@@ -184,14 +184,31 @@ def test_other_names_of_tasks_and_distances() -> None:
     assert tuple(row.task for row in rows) == TASKS
     row = NavigationSample.model_validate(sample(level={"distance": "noturn"}))
     assert row.level.distance == "short"
-    assert NavigationSample.model_validate(sample(level={"distance": "oneturn"})).level.distance == "long"
+    assert (
+        NavigationSample.model_validate(sample(level={"distance": "oneturn"})).level.distance
+        == "long"
+    )
 
 
 PROVENANCE = Provenance(
-    provider="gemini", host="h", api_version="v", sdk="s", model_requested="m", prompts={},
-    prompt_sha256=(), schema_sha256="", media_sha256=(), fps=None, media_resolution=None,
-    media_order="", temperature=None, seed=None, thinking_budget=None, max_output_tokens=None,
-    config_sha256="c" * 64, prices_as_of=None,
+    provider="gemini",
+    host="h",
+    api_version="v",
+    sdk="s",
+    model_requested="m",
+    prompts={},
+    prompt_sha256=(),
+    schema_sha256="",
+    media_sha256=(),
+    fps=None,
+    media_resolution=None,
+    media_order="",
+    temperature=None,
+    seed=None,
+    thinking_budget=None,
+    max_output_tokens=None,
+    config_sha256="c" * 64,
+    prices_as_of=None,
 )
 
 
@@ -199,8 +216,14 @@ def verdict(task: Any = "top_down", version: str | None = "m", **changes: Any) -
     zeros = changes.pop("zeros", ())
     metrics = {name: int(name not in zeros) for name in METRICS[task]}
     values: dict[str, Any] = {
-        "sample_id": "x", "source": "s", "status": JudgeStatus.OK, "model_version": version,
-        "provenance": PROVENANCE, "task": task, "modality": "video", "metrics": metrics,
+        "sample_id": "x",
+        "source": "s",
+        "status": JudgeStatus.OK,
+        "model_version": version,
+        "provenance": PROVENANCE,
+        "task": task,
+        "modality": "video",
+        "metrics": metrics,
         "gates": gates(task, metrics),
     }
     return NavigationVerdict(**values | changes)
@@ -232,7 +255,9 @@ def test_success_rate_counts_missing_outputs_and_both_denominators_are_given() -
 
 
 def test_zero_policy_counts_unscored_as_zero() -> None:
-    row = row_of(aggregate([output_of(verdict()), output_of(unscored())], zero_unscored=True), "all", "all")
+    row = row_of(
+        aggregate([output_of(verdict()), output_of(unscored())], zero_unscored=True), "all", "all"
+    )
     assert (row["scored"], row["success_rate_scored"], row["scene_consistency_ones"]) == (2, 0.5, 1)
 
 
@@ -309,4 +334,8 @@ def test_published_human_physics_gate_would_be_refused() -> None:
 def test_nothing_at_all() -> None:
     assert aggregate([]) == []
     row = row_of(aggregate([Output("slag", "image", Level(), "")]), "all", "all")
-    assert (row["judge"], row["success_rate"], row["success_rate_scored"]) == ("unjudged", 0.0, None)
+    assert (row["judge"], row["success_rate"], row["success_rate_scored"]) == (
+        "unjudged",
+        0.0,
+        None,
+    )

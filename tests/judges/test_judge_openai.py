@@ -22,9 +22,17 @@ TRACE = PlanTrace.model_validate(trace())
 def chat(text: str | None, finish: str = "stop", **message: Any) -> Behaviour:
     return Behaviour(
         body={
-            "id": "1", "object": "chat.completion", "created": 1, "model": MODEL,
-            "choices": [{"index": 0, "finish_reason": finish,
-                         "message": {"role": "assistant", "content": text, **message}}],
+            "id": "1",
+            "object": "chat.completion",
+            "created": 1,
+            "model": MODEL,
+            "choices": [
+                {
+                    "index": 0,
+                    "finish_reason": finish,
+                    "message": {"role": "assistant", "content": text, **message},
+                }
+            ],
             "usage": {"prompt_tokens": 50, "completion_tokens": 5, "total_tokens": 55},
         }
     )
@@ -63,12 +71,16 @@ def test_plans(server: FakeGemini, local: Callable[..., Any]) -> None:
     assert judge(local(temperature=0.5, seed=3, max_output_tokens=99)).votes[0].cached
 
 
-def test_videos_go_as_data_urls(
-    server: FakeGemini, local: Callable[..., Any], media: Path
-) -> None:
-    keys = ["SUCCESS_SCORE_3D", "ORACLE_SUCCESS_SCORE_3D", "OBJECT_SEMANTIC_SCORE",
-            "AGENT_CONSISTENCY_SCORE", "SPATIAL_ALIGNMENT_SCORE", "DESTINATION_INTEGRITY_SCORE",
-            "SCENE_CHANGE_SCORE"]
+def test_videos_go_as_data_urls(server: FakeGemini, local: Callable[..., Any], media: Path) -> None:
+    keys = [
+        "SUCCESS_SCORE_3D",
+        "ORACLE_SUCCESS_SCORE_3D",
+        "OBJECT_SEMANTIC_SCORE",
+        "AGENT_CONSISTENCY_SCORE",
+        "SPATIAL_ALIGNMENT_SCORE",
+        "DESTINATION_INTEGRITY_SCORE",
+        "SCENE_CHANGE_SCORE",
+    ]
     scores = ", ".join(f'"{key}": "1"' for key in keys)
     server.responder = lambda _: chat(f'{{"SCORES": {{{scores}}}, "reasoning": "r"}}')
     checked = NavigationSample.model_validate(sample())
@@ -83,7 +95,9 @@ def test_videos_go_as_data_urls(
     assert body["mm_processor_kwargs"] == {"fps": 2.0}
     verdict = local(fps=2, inline_limit=10).navigation(checked, folder=media, source="s").result(30)
     assert (verdict.status, len(server.calls)) == ("ok", 1), "cached before"
-    verdict = local(inline_limit=10, cache=None).navigation(checked, folder=media, source="s").result(30)
+    verdict = (
+        local(inline_limit=10, cache=None).navigation(checked, folder=media, source="s").result(30)
+    )
     assert (verdict.status, len(server.calls)) == ("file_failed", 1)
     assert "no upload" in verdict.reason
 

@@ -149,7 +149,9 @@ def test_progress_conflict_is_marked_in_the_semantic_profile_only() -> None:
     assert not apply_rules(2, early, "literal").progress_conflict
 
 
-@pytest.mark.parametrize(("done", "total", "below"), [(1, 2, False), (1, 3, True), (2, 5, True), (3, 6, False)])
+@pytest.mark.parametrize(
+    ("done", "total", "below"), [(1, 2, False), (1, 3, True), (2, 5, True), (3, 6, False)]
+)
 def test_half_is_inclusive_and_exact(done: int, total: int, below: bool) -> None:
     assert base(steps_completed=done, total_steps=total).below_half is below
 

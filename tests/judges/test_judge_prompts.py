@@ -13,6 +13,7 @@ from judge_samples import trace
 from pytest_robomem.judges.navigation import prompt_id
 from pytest_robomem.judges.navigation_metrics import ALL_METRICS, METRICS, TASKS, keys_of
 from pytest_robomem.judges.outcomes import PromptError
+from pytest_robomem.judges.plan import parse_plan_reply
 from pytest_robomem.judges.prompts import fill, load_prompt, prompt_root, read_manifest
 from pytest_robomem.judges.traces import PlanTrace, prompt_values
 
@@ -65,7 +66,9 @@ def test_a_damaged_manifest_is_a_prompt_error(own_prompts: Path, damage: str) ->
     elif damage == "broken":
         path.write_text("{")
     else:
-        path.write_text(json.dumps({"prompts": {"plan/user": {"file": "x", "version": 3, "sha256": {}}}}))
+        path.write_text(
+            json.dumps({"prompts": {"plan/user": {"file": "x", "version": 3, "sha256": {}}}})
+        )
     with pytest.raises(PromptError):
         load_prompt(own_prompts, "plan/user")
 
@@ -101,7 +104,9 @@ def test_templates_must_name_each_field_once(template: str) -> None:
 
 @pytest.mark.parametrize("modality", ["video", "image"])
 @pytest.mark.parametrize("task", TASKS)
-def test_navigation_prompts_define_their_own_metrics_and_no_others(task: str, modality: str) -> None:
+def test_navigation_prompts_define_their_own_metrics_and_no_others(
+    task: str, modality: str
+) -> None:
     text = load_prompt(ROOT, prompt_id(task, modality)).text  # type: ignore[arg-type]
     defined = re.findall(r"^- ([A-Z0-9_]+): ", text, re.MULTILINE)
     assert defined == [keys_of(task, metric)[0] for metric in METRICS[task]]  # type: ignore[index,arg-type]
@@ -122,8 +127,6 @@ def test_prompt_texts_differ_between_tasks_and_modalities() -> None:
 
 
 def test_plan_prompt_shows_four_worked_cases_with_valid_replies() -> None:
-    from pytest_robomem.judges.plan import parse_plan_reply
-
     text = load_prompt(ROOT, "plan/system").text
     replies = [parse_plan_reply(line) for line in text.split("\n") if line.startswith('{"summary"')]
     assert [reply.score for reply in replies] == [3, 3, 4, 3]

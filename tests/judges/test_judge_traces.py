@@ -24,7 +24,9 @@ from pytest_robomem.judges.traces import PlanTrace, prompt_values, split_action
         ("Place_In( a b , c )", ("place_in", ("a b", "c"))),
     ],
 )
-def test_actions_have_up_to_three_arguments(text: str, expected: tuple[str, tuple[str, ...]]) -> None:
+def test_actions_have_up_to_three_arguments(
+    text: str, expected: tuple[str, tuple[str, ...]]
+) -> None:
     assert split_action(text) == expected
 
 
@@ -97,14 +99,22 @@ def test_prompt_values_of_a_failed_trace() -> None:
 def test_implied_steps_match_verb_and_arguments() -> None:
     actions = ["place_in(mug, sink)", "toggle_on(lamp)"]
     plan = PlanTrace.model_validate(
-        trace(executed_actions=actions, implied_steps=["toggle_on(faucet)", "Toggle_On", "place_in"])
+        trace(
+            executed_actions=actions, implied_steps=["toggle_on(faucet)", "Toggle_On", "place_in"]
+        )
     )
     assert plan.missing_implied_steps == ("toggle_on(faucet)",)
 
 
 def test_bad_lines_are_named_all_at_once(tmp_path: Path) -> None:
     path = tmp_path / "p.plan.jsonl"
-    rows = [json.dumps(trace()), "", json.dumps(trace()), "{", json.dumps(trace(id="x", total_steps=9))]
+    rows = [
+        json.dumps(trace()),
+        "",
+        json.dumps(trace()),
+        "{",
+        json.dumps(trace(id="x", total_steps=9)),
+    ]
     path.write_text("\n".join(rows) + '\n{"id": NaN}\n[]\n')
     with pytest.raises(JudgeInputError) as caught:
         read_rows(path, PlanTrace, "id")

@@ -18,13 +18,16 @@ MakeRuntime = Callable[..., Any]
 
 
 @pytest.mark.parametrize(
-    ("scores", "median"), [([3], 3), ([3, 4], 3), ([4, 0, 3], 3), ([1, 2, 3, 4], 2), ([4, 4, 3, 3], 3)]
+    ("scores", "median"),
+    [([3], 3), ([3, 4], 3), ([4, 0, 3], 3), ([1, 2, 3, 4], 2), ([4, 4, 3, 3], 3)],
 )
 def test_ties_go_to_the_lower_score(scores: list[int], median: int) -> None:
     assert lower_median(scores) == median
 
 
-@pytest.mark.parametrize(("marks", "result"), [([1], 1), ([1, 0], 0), ([1, 1, 0], 1), ([0, 0, 1], 0)])
+@pytest.mark.parametrize(
+    ("marks", "result"), [([1], 1), ([1, 0], 0), ([1, 1, 0], 1), ([0, 0, 1], 0)]
+)
 def test_ties_of_marks_are_zero(marks: list[int], result: int) -> None:
     assert majority(marks) == result
 
@@ -42,7 +45,9 @@ def plan_verdict(server: FakeGemini, runtime: Any, row: dict[str, Any], scores: 
 
 
 def test_median_before_rules(server: FakeGemini, make_runtime: MakeRuntime) -> None:
-    verdict = plan_verdict(server, make_runtime(votes=5), failed_trace(3, 4, goal_met=False), [4, 4, 3, 1, 0])
+    verdict = plan_verdict(
+        server, make_runtime(votes=5), failed_trace(3, 4, goal_met=False), [4, 4, 3, 1, 0]
+    )
     assert (verdict.score_raw, verdict.score) == (3, 2)
     assert [rule.rule for rule in verdict.rules] == ["R4_failed_goal_unconfirmed"]
     assert (verdict.agreement, verdict.flipped) == (0.2, True)
@@ -56,7 +61,11 @@ def test_the_models_own_success_is_compared_but_not_used(
 ) -> None:
     server.script.append(generated(plan_json(2, success=True)))
     verdict = make_runtime().plan(PlanTrace.model_validate(trace()), source="s").result(30)
-    assert (verdict.success, verdict.judge_success, verdict.judge_success_differs) == (False, True, True)
+    assert (verdict.success, verdict.judge_success, verdict.judge_success_differs) == (
+        False,
+        True,
+        True,
+    )
 
 
 def test_conjunctions_come_from_voted_metrics(

@@ -53,7 +53,7 @@ def robomem_scenes(robomem_settings: Settings) -> Iterator[SceneCache]:
     """The scene that this process keeps compiled."""
     from pytest_robomem.scene_cache import SceneCache  # noqa: PLC0415
 
-    cache = SceneCache(robomem_settings.render)
+    cache = SceneCache(robomem_settings.render, robomem_settings.stepper)
     yield cache
     cache.close()
 

@@ -127,6 +127,14 @@ OPTIONS: tuple[Option, ...] = (
         choices=("auto", "egl", "osmesa"),
     ),
     Option(
+        "--robomem-stepper",
+        "stepper",
+        "how the simulator advances: exact (lean, equal to stock robosuite bit for bit) or stock "
+        "(robosuite's own loop)",
+        "exact",
+        choices=("exact", "stock"),
+    ),
+    Option(
         "--robomem-prompts",
         "prompts",
         "wording of the instructions: ours, published (2026-07-21), or stem (words of the scene "

@@ -13,10 +13,12 @@ class SceneCache:
 
     Args:
         render: GL back end of the scenes.
+        stepper: how the scenes advance.
     """
 
-    def __init__(self, render: str) -> None:
+    def __init__(self, render: str, stepper: str) -> None:
         self._render = render
+        self._stepper = stepper
         self._path: Path | None = None
         self._scene: Scene | None = None
         self._build_seconds = 0.0
@@ -26,7 +28,7 @@ class SceneCache:
         if self._scene is None or self._path != path:
             self.close()
             started = time.perf_counter()
-            self._scene = Scene(path, self._render)
+            self._scene = Scene(path, self._render, self._stepper)
             self._path = path
             self._build_seconds = time.perf_counter() - started
         return self._scene

@@ -12,7 +12,7 @@ from pytest_robomem.scene.cameras import CameraRenderer, Image
 from pytest_robomem.scene.gl import choose_backend
 from pytest_robomem.scene.replica import Replica
 from pytest_robomem.scene.simulator import load_simulator
-from pytest_robomem.scene.stepper import StockStepper
+from pytest_robomem.scene.stepper import make_stepper
 from pytest_robomem.scene.view import GRIPPER_JOINTS, SimulatorView
 
 CONTROL_FREQUENCY = 20  # Hz
@@ -30,6 +30,7 @@ class Scene:
     Args:
         path: BDDL scene file.
         render: GL back end (``auto``, ``egl``, ``osmesa``), used once an image is asked for.
+        stepper: how it advances, see :func:`pytest_robomem.scene.stepper.make_stepper`.
 
     Attributes:
         description: what the scene file says.
@@ -42,7 +43,7 @@ class Scene:
         PlacementError: the objects never fit.
     """
 
-    def __init__(self, path: Path, render: str = "auto") -> None:
+    def __init__(self, path: Path, render: str = "auto", stepper: str = "exact") -> None:
         load_simulator()
         self._render_with = render
         self._renderer: CameraRenderer | None = None
@@ -50,7 +51,7 @@ class Scene:
         self._environment = _build(self.description)
         self.model: Any = self._environment.sim.model._model
         self.data: Any = self._environment.sim.data._data
-        self._stepper = StockStepper(self._environment)
+        self._stepper = make_stepper(stepper, self._environment)
         self.view = SimulatorView(self.model, self.data)
         self._replica = Replica(self.model)
 
@@ -93,7 +94,7 @@ class Scene:
                 )
         finally:
             np.random.set_state(caller_state)
-        self._stepper.kinematics_qpos = self.data.qpos.copy()
+        self._stepper.reset()
 
     def _place(self) -> None:
         import mujoco  # noqa: PLC0415 - imported by load_simulator

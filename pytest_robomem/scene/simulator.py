@@ -37,7 +37,10 @@ def load_simulator() -> None:
     with _quiet_imports():
         try:
             importlib.import_module("mujoco")
-            with patch.dict(os.environ, {"MUJOCO_GL": "glx"}):
+            # Imported late: these modules import numba, and the versions from this one.
+            from pytest_robomem.scene.native import kept_compiled  # noqa: PLC0415
+
+            with kept_compiled(), patch.dict(os.environ, {"MUJOCO_GL": "glx"}):
                 # Any other value makes robosuite load EGL, which a machine without it cannot.
                 importlib.import_module("robosuite")
             importlib.import_module("libero.libero.envs")

@@ -1,11 +1,51 @@
 """Advancing the simulator by one control step."""
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 SUBSTEPS = 25  # 20 Hz control over 2 ms physics (robosuite 1.4.0 defaults)
+
+
+class Stepper(Protocol):
+    """A way of advancing a scene.
+
+    Attributes:
+        name: as the user asks for it.
+        kinematics_qpos: joint state [nq] of the instant that positions and images show.
+    """
+
+    name: str
+    kinematics_qpos: NDArray[np.float64]
+
+    def reset(self) -> None:
+        """Take over the state that placing the scene has left."""
+
+    def step(self, action: NDArray[np.float64]) -> None:
+        """Apply one action [7]."""
+
+
+def make_stepper(name: str, environment: Any) -> Stepper:
+    """The stepper of a name, ``exact`` or ``stock``.
+
+    Where ``exact`` cannot be exact, the stock one takes its place; its name tells.
+
+    Args:
+        name: what was asked for.
+        environment: the robosuite environment.
+
+    Raises:
+        ValueError: there is no such stepper.
+    """
+    if name == "stock":
+        return StockStepper(environment)
+    if name == "exact":
+        from pytest_robomem.scene.exact import ExactStepper  # noqa: PLC0415 - imports robosuite
+        from pytest_robomem.scene.exactness import same_arithmetic  # noqa: PLC0415 - compiles
+
+        return ExactStepper(environment) if same_arithmetic() else StockStepper(environment)
+    raise ValueError(f"there is no stepper {name!r}")
 
 
 class StockStepper:
@@ -23,6 +63,10 @@ class StockStepper:
     def __init__(self, environment: Any) -> None:
         self._environment = environment
         self.kinematics_qpos: NDArray[np.float64] = environment.sim.data.qpos.copy()
+
+    def reset(self) -> None:
+        """Take over the state that placing the scene has left."""
+        self.kinematics_qpos = self._environment.sim.data.qpos.copy()
 
     def step(self, action: NDArray[np.float64]) -> None:
         """Apply one action.

@@ -26,7 +26,7 @@ from pytest_robomem.settings import Settings, public_arguments
 JOURNAL_NAME, RUN_NAME = "episodes.jsonl", "run.json"
 # Runs that differ in one of these must not share a results folder.
 _SAME_RUN = ("policy", "policy_kwargs", "rules", "success", "max_steps", "replan_steps")
-_SAME_RUN_ALSO = ("settle_steps", "image_size", "prompts")
+_SAME_RUN_ALSO = ("settle_steps", "image_size", "prompts", "stepper")
 
 
 class Controller:

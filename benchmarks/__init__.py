@@ -1,0 +1,1 @@
+"""What backs every claim about speed: ``python -m benchmarks NAME``."""

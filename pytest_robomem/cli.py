@@ -2,10 +2,12 @@
 
 import argparse
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from pytest_robomem import package_version
-from pytest_robomem.doctor import report_lines
+from pytest_robomem.scoring.versions import RULE_VERSIONS
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -13,12 +15,109 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="robomem", description="Tools beside pytest for robot-memory benchmarks."
     )
-    parser.add_argument(
-        "--version", action="version", version=f"pytest-robomem {package_version()}"
-    )
+    version = f"pytest-robomem {package_version()}"
+    parser.add_argument("--version", action="version", version=version)
     commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("doctor", help="check the installation: simulator, assets, rendering")
-    parser.parse_args(arguments)
-    healthy, lines = report_lines()
+    _add(commands, "doctor", "check the installation: simulator, assets, rendering", _doctor)
+    rescore = _add(
+        commands,
+        "rescore",
+        "score the recorded episodes of a run again, from trajectories",
+        _rescore,
+    )
+    rescore.add_argument("folder", type=Path, help="results folder")
+    rescore.add_argument("--rules", choices=sorted(RULE_VERSIONS), required=True)
+    rescore.add_argument("--out", type=Path, help="folder of the new tables (FOLDER/RULES)")
+    audit = _add(commands, "audit", "show where the rulebooks disagree", _audit)
+    audit.add_argument("folder", type=Path, help="results folder")
+    agreement = _add(
+        commands, "agreement", "compare judges' verdicts with people's labels", _agreement
+    )
+    from pytest_robomem.judges import agreement_cli  # noqa: PLC0415 - light, but not for doctor
+
+    agreement_cli.add_arguments(agreement)
+    parsed = parser.parse_args(arguments)
+    run: Callable[[argparse.Namespace], int] = parsed.run
+    return run(parsed)
+
+
+def _add(
+    commands: "argparse._SubParsersAction[argparse.ArgumentParser]",
+    name: str,
+    purpose: str,
+    run: Callable[[argparse.Namespace], int],
+) -> argparse.ArgumentParser:
+    command: argparse.ArgumentParser = commands.add_parser(name, help=purpose, description=purpose)
+    command.set_defaults(run=run)
+    return command
+
+
+def _say(*lines: str) -> None:
     sys.stdout.write("\n".join(lines) + "\n")
+
+
+def _doctor(_: argparse.Namespace) -> int:
+    from pytest_robomem.doctor import report_lines  # noqa: PLC0415
+
+    healthy, lines = report_lines()
+    _say(*lines)
     return 0 if healthy else 1
+
+
+def _agreement(parsed: argparse.Namespace) -> int:
+    from pytest_robomem.judges import agreement_cli  # noqa: PLC0415
+
+    return agreement_cli.run(parsed)
+
+
+def _audit(parsed: argparse.Namespace) -> int:
+    from pytest_robomem.report.audit import audit_lines  # noqa: PLC0415
+    from pytest_robomem.results.stored import StoredRunError, stored_records  # noqa: PLC0415
+
+    try:
+        _say(*audit_lines(stored_records(parsed.folder)))
+    except StoredRunError as error:
+        sys.stderr.write(f"robomem audit: {error}\n")
+        return 2
+    return 0
+
+
+def _rescore(parsed: argparse.Namespace) -> int:
+    from pytest_robomem.report.terminal import summary_lines  # noqa: PLC0415
+    from pytest_robomem.rescoring import RescoringError, rescore  # noqa: PLC0415
+    from pytest_robomem.results.journal import Journal  # noqa: PLC0415
+    from pytest_robomem.results.stored import (  # noqa: PLC0415
+        JOURNAL_NAME,
+        StoredRunError,
+        stored_records,
+    )
+    from pytest_robomem.results.tables import write_tables  # noqa: PLC0415
+    from pytest_robomem.scene_cache import SceneCache  # noqa: PLC0415
+
+    out: Path = parsed.out or parsed.folder / parsed.rules
+    try:
+        records = stored_records(parsed.folder)
+    except StoredRunError as error:
+        sys.stderr.write(f"robomem rescore: {error}\n")
+        return 2
+    if (out / JOURNAL_NAME).exists():
+        sys.stderr.write(f"robomem rescore: {out} holds results already; choose another --out\n")
+        return 2
+    journal, after, differing = Journal(out / JOURNAL_NAME), [], []
+    scenes, started = SceneCache("auto", "stock"), time.monotonic()
+    for result in rescore(parsed.folder, records, parsed.rules, scenes):
+        if isinstance(result, RescoringError):
+            _say(f"not scored again: {result}")
+            continue
+        journal.append(result.after.to_builtins())
+        after.append(result.after)
+        differing += [(result.after, name) for name in result.differing]
+    seeds = sorted({record.seed for record in after})
+    if after:
+        write_tables(out, after, seeds)
+    _say(*summary_lines(after, time.monotonic() - started), f"results: {out}")
+    for record, name in differing:
+        _say(
+            f"task {record.task_id}, seed {record.seed}: the {name} card differs from the live one"
+        )
+    return 1 if differing or not after else 0

@@ -319,6 +319,7 @@ class EpisodeRun:
             prompt=request.prompt,
             rules=request.rules,
             rules_hashes=request.rules_hashes,
+            rules_max_steps=request.rules_max_steps,
             unfair_start=self._unfair,
             success=settings.success,
             steps=self._steps,

@@ -36,9 +36,9 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "--policy",
         "policy",
-        "policy to evaluate: a built-in name (hold, random, replay, expert), module:factory, or "
-        "path.py:factory; the factory defaults to build_adapter. Without paths on the command "
-        "line, the benchmark's own tasks are collected.",
+        "policy to evaluate: a built-in name (hold, random, replay, expert, control:NAME), "
+        "module:factory, or path.py:factory; the factory defaults to build_adapter. Without paths "
+        "on the command line, the benchmark's own tasks are collected.",
         metavar="SPEC",
     ),
     Option(

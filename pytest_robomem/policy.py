@@ -1,5 +1,6 @@
 """Policies: what is asked of them, how they are loaded, and checks of what they return."""
 
+import functools
 import importlib
 import importlib.util
 import sys
@@ -13,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 DEFAULT_FACTORY = "build_adapter"
 ACTION_SIZE = 7  # translation 3, rotation vector 3, gripper 1 (OSC_POSE)
+CONTROL = "control"  # control:NAME are policies that must not pass
 BUILT_IN = {
     "hold": "pytest_robomem.policies.hold",
     "random": "pytest_robomem.policies.random",
@@ -78,7 +80,7 @@ def load_policy(spec: str, kwargs: Mapping[str, Any]) -> Policy:
     """Build the policy that a specification names.
 
     Args:
-        spec: built-in name, ``module:factory`` or ``path.py:factory``.
+        spec: built-in name, ``control:NAME``, ``module:factory`` or ``path.py:factory``.
         kwargs: arguments of the factory.
 
     Raises:
@@ -103,6 +105,8 @@ def load_policy(spec: str, kwargs: Mapping[str, Any]) -> Policy:
 
 def _find_factory(spec: str) -> Callable[..., Any]:
     name, _, factory_name = spec.rpartition(":") if ":" in spec else (spec, "", "")
+    if name == CONTROL:
+        return _control_factory(factory_name)
     factory_name = factory_name or DEFAULT_FACTORY
     if ":" not in spec and spec in BUILT_IN:
         name = BUILT_IN[spec]
@@ -116,6 +120,11 @@ def _find_factory(spec: str) -> Callable[..., Any]:
         )
     found: Callable[..., Any] = factory
     return found
+
+
+def _control_factory(name: str) -> Callable[..., Any]:
+    module = importlib.import_module("pytest_robomem.policies.controls")
+    return functools.partial(module.build_control, name)
 
 
 def _import(spec: str, name: str) -> ModuleType:

@@ -57,6 +57,7 @@ class EpisodeResult(BaseModel):
         success: what had to be reached.
         cards: score cards by rulebook name; the first decided.
         rules_hashes: fingerprint of every rulebook's constants; different ones must not be mixed.
+        rules_max_steps: steps after which each rulebook would have ended the episode.
         unfair_start: what was broken in the scene before the first action; the episode cannot be
             held against any policy.
         goal: the scene's goal; ``None`` if the episode was an error.
@@ -86,6 +87,7 @@ class EpisodeResult(BaseModel):
     success: Success
     cards: dict[str, ScoreCard] = {}
     rules_hashes: dict[str, str] = {}
+    rules_max_steps: dict[str, int] = {}
     unfair_start: tuple[str, ...] = ()
     goal: GoalResult | None = None
     steps: int = 0

@@ -13,6 +13,7 @@ from pytest_robomem import package_version
 from pytest_robomem.report.terminal import summary_lines
 from pytest_robomem.results.journal import Journal, read_journal
 from pytest_robomem.results.records import EpisodeResult
+from pytest_robomem.results.stored import JOURNAL_NAME
 from pytest_robomem.results.summary import latest
 from pytest_robomem.results.tables import write_tables, write_text
 from pytest_robomem.scene.gl import gpu_renderer, library_missing
@@ -23,7 +24,7 @@ from pytest_robomem.session.transfer import FIGURE_PREFIX, RECORD_PROPERTY, figu
 from pytest_robomem.session.worker import DONE_KEY, deselect_done
 from pytest_robomem.settings import Settings, public_arguments
 
-JOURNAL_NAME, RUN_NAME = "episodes.jsonl", "run.json"
+RUN_NAME = "run.json"
 # Runs that differ in one of these must not share a results folder.
 _SAME_RUN = ("policy", "policy_kwargs", "rules", "success", "max_steps", "replan_steps")
 _SAME_RUN_ALSO = ("settle_steps", "image_size", "prompts", "stepper")

@@ -88,7 +88,7 @@ def arguments(description: str | None, **defaults: Any) -> argparse.Namespace:
 
 def scene_files(tasks: str = "") -> list[Path]:
     """The scene files of tasks such as ``1,2,20`` (all without any)."""
-    files = sorted(resource_dir("bddl").glob("*.bddl"), key=lambda path: _number(path))
+    files = sorted(resource_dir("bddl").glob("*.bddl"), key=_number)
     wanted = {int(task) for task in tasks.split(",") if task}
     return [path for path in files if not wanted or _number(path) in wanted]
 

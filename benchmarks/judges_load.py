@@ -96,11 +96,12 @@ def main() -> None:
             check=False,
         )
         took = time.monotonic() - started
+    # Before the server is waited for, which keeps all requests and would be counted too.
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
     here.send("stop")
     calls, most = here.recv()
     server.join()
     ideal = options.samples * options.latency / options.workers
-    children = resource.getrusage(resource.RUSAGE_CHILDREN)
     print(
         f"{options.mode} {options.kind} {options.size_mb:g} MB: {took:.1f} s, ideal {ideal:.1f} s, "
         f"ratio {took / ideal:.2f}, calls {calls}, at most {most} at a time, "

@@ -84,7 +84,11 @@ def episode(
     test then asserts about the result is the policy's success or failure.
     """
     from pytest_robomem.session.reporting import run_and_record  # noqa: PLC0415
+    from pytest_robomem.session.rollouts import judge_episode, rollouts_wanted  # noqa: PLC0415
 
-    return run_and_record(
+    result = run_and_record(
         request.node, robomem_seed, robomem_settings, scene, policy, robomem_scenes.build_seconds()
     )
+    if rollouts_wanted(request.config):
+        judge_episode(request.node, result, robomem_settings.results)
+    return result

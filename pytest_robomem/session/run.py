@@ -17,6 +17,9 @@ def configure_run(config: pytest.Config, values: dict[str, str | None]) -> None:
         settings = make_settings(values, config.invocation_params.dir)
     except SettingsError as error:
         raise pytest.UsageError(str(error)) from None
+    from pytest_robomem.session.rollouts import check_videos  # noqa: PLC0415 - only with a policy
+
+    check_videos(config, settings)
     config.stash[SETTINGS] = settings
     from pytest_robomem.session.collection import redirect_arguments  # noqa: PLC0415 - needs SETTINGS
 

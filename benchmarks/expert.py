@@ -22,6 +22,7 @@ from pytest_robomem.scene.view import SimulatorView
 
 SETTLE_STEPS = 10
 MAX_STEPS = 2500
+HAND_OVERLAP = -0.002  # m: deeper, an object was placed where the hand starts
 AFTER_STEPS = 10  # at rest before the final state is judged
 REVISIONS = ("2026-06-02", "2026-07-21")
 
@@ -325,7 +326,13 @@ def unfair(view: SimulatorView) -> str:
         for name in view.movable_objects()
         if view.body_position(name)[2] < 0.40 and name != "cookies_1"
     ]
-    return f"{low} below the table" if low else ""
+    if low:
+        return f"{low} below the table"
+    for contact in view.contacts():
+        pair = (contact.first, contact.second)
+        if contact.distance < HAND_OVERLAP and any(name.startswith("gripper0_") for name in pair):
+            return f"{pair} inside each other by {-contact.distance:.3f} m"
+    return ""
 
 
 def unfair_cabinet(view: SimulatorView, task: int) -> str:

@@ -28,7 +28,11 @@ import pytest  # noqa: E402
 from pytest_robomem.scoring import fairness, guide, official  # noqa: E402
 from pytest_robomem.scoring.strict import tasks as strict_tasks  # noqa: E402
 from pytest_robomem.scoring.strict.limits import LIMITS  # noqa: E402
-from tests.scoring import test_golden_guide, test_golden_official, test_official_rules  # noqa: E402
+from tests.scoring import (  # noqa: E402
+    test_golden_guide,
+    test_golden_official,
+    test_published_thresholds,
+)
 from tests.scoring.golden import golden_for, stage_for  # noqa: E402
 
 SHARE = 0.1
@@ -87,37 +91,34 @@ def _constants_of_field(
 ) -> None:
     value = getattr(owner, name)
     if name == "after" and value:
-        _note(owner, name, label + " (dropped)", value, task, found)
+        _note(owner, name, f"{label} (dropped)", task, found)
     elif isinstance(value, tuple) and value and all(isinstance(part, float) for part in value):
-        for number, part in enumerate(value):
-            _note_part(owner, name, number, part, label, task, found)
-    elif (isinstance(value, bool | int | float | Enum) and not isinstance(value, str | None)) or isinstance(value, Enum):
-        _note(owner, name, label, value, task, found)
+        for number in range(len(value)):
+            _note_part(owner, name, number, label, task, found)
+    elif isinstance(value, bool | int | float | Enum):
+        _note(owner, name, label, task, found)
     else:
         constants_of(value, label, task, found)
 
 
-def _note(
-    owner: Any, name: str, label: str, value: Any, task: int, found: dict[Any, Constant]
-) -> None:
-    constant = found.setdefault(
-        (id(owner), name),
-        Constant(label, value, lambda new: object.__setattr__(owner, name, new)),
-    )
-    constant.tasks.add(task)
+def _note(owner: Any, name: str, label: str, task: int, found: dict[Any, Constant]) -> None:
+    def put(new: Any) -> None:
+        object.__setattr__(owner, name, new)
+
+    key = (id(owner), name)
+    found.setdefault(key, Constant(label, getattr(owner, name), put)).tasks.add(task)
 
 
-def _note_part(
-    owner: Any, name: str, number: int, part: float, label: str, task: int, found: dict
+def _note_part(  # noqa: PLR0917
+    owner: Any, name: str, number: int, label: str, task: int, found: dict[Any, Constant]
 ) -> None:
     whole = getattr(owner, name)
 
     def put(new: float) -> None:
         object.__setattr__(owner, name, (*whole[:number], new, *whole[number + 1 :]))
 
-    key = (id(owner), f"{name}[{number}]")
-    constant = found.setdefault(key, Constant(f"{label}[{number}]", part, put))
-    constant.tasks.add(task)
+    constant = Constant(f"{label}[{number}]", whole[number], put)
+    found.setdefault((id(owner), f"{name}[{number}]"), constant).tasks.add(task)
 
 
 def _of_module(module: Any, *names: str) -> list[Constant]:
@@ -147,11 +148,29 @@ def _fails(test: Callable[..., None], *arguments: Any) -> bool:
     return False
 
 
+def _thresholds_fail(rulebook: str, tasks: list[int]) -> bool:
+    module = test_published_thresholds
+    revision = {"guide": guide.REVISION, "official": official.REVISION}[rulebook]
+    limits = [
+        case.values
+        for case in module.STAGES
+        if case.values[0] == revision and case.values[1] in tasks
+    ]
+    if any(_fails(module.test_limits_of_a_stage, *values) for values in limits):
+        return True
+    return rulebook == "official" and any(
+        _fails(module.test_optional_final_stages_are_the_published_ones, task) for task in tasks
+    )
+
+
 def _golden_fails(module: Any, rulebook: str, tasks: list[int]) -> bool:
     tests = [
-        getattr(module, f"test_golden_{rulebook}_{what}") for what in ("configurations", "timelines")
+        getattr(module, f"test_golden_{rulebook}_{what}")
+        for what in ("configurations", "timelines")
     ]
-    return any(_fails(test, task, stage_for(task), golden_for(task)) for task in tasks for test in tests)
+    return any(
+        _fails(test, task, stage_for(task), golden_for(task)) for task in tasks for test in tests
+    )
 
 
 def _pytest_fails(files: tuple[str, ...], selection: str = "") -> bool:
@@ -164,23 +183,20 @@ def _pytest_fails(files: tuple[str, ...], selection: str = "") -> bool:
     return code == pytest.ExitCode.TESTS_FAILED
 
 
-def _official_rules_fail() -> bool:
-    pours = test_official_rules.test_what_a_pour_is.pytestmark[0].args[1]
-    return any(_fails(test_official_rules.test_what_a_pour_is, *case) for case in pours)
-
-
-def guide_noticed(constant: Constant, tasks: list[int]) -> bool:
+def guide_noticed(constant: Constant, tasks: list[int]) -> bool:  # noqa: ARG001
     """Whether a test of the guide fails."""
-    return _golden_fails(test_golden_guide, "guide", tasks)
+    return _thresholds_fail("guide", tasks) or _golden_fails(test_golden_guide, "guide", tasks)
 
 
 def official_noticed(constant: Constant, tasks: list[int]) -> bool:
     """Whether a test of the official rulebook fails."""
-    if _golden_fails(test_golden_official, "official", tasks):
+    if _thresholds_fail("official", tasks):
         return True
-    if not constant.tasks or ".check" not in constant.label:
-        return _pytest_fails(("test_official_rules.py",))
-    return False
+    if constant.tasks:
+        return _golden_fails(test_golden_official, "official", tasks)
+    return _pytest_fails(("test_official_rules.py",)) or _golden_fails(
+        test_golden_official, "official", tasks
+    )
 
 
 def strict_noticed(constant: Constant, tasks: list[int]) -> bool:
@@ -193,7 +209,7 @@ def strict_noticed(constant: Constant, tasks: list[int]) -> bool:
     return geometry or any(_pytest_fails(STRICT_FILES[1:], f"task{task:02d}") for task in tasks)
 
 
-def fairness_noticed(constant: Constant, tasks: list[int]) -> bool:
+def fairness_noticed(constant: Constant, tasks: list[int]) -> bool:  # noqa: ARG001
     """Whether a test of unfair starts fails."""
     return _pytest_fails(("test_fairness.py",), "test_flaws or exploding")
 

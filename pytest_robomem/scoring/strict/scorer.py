@@ -197,7 +197,7 @@ class StrictScorer:
             for stage in self._task.stages
             if isinstance(stage, Placed)
             and stage.name not in self._done
-            and (tracker := settled_in(self._places[stage.name])) is not None
+            and (tracker := settled_in(self._places.get(stage.name, ()))) is not None
             and tracker.stay is not None
             and tracker.stay.entered_at > 0  # what was there from the start is not misordered
         ]

@@ -1,0 +1,280 @@
+"""Does every constant of the rules matter to a test?
+
+    python benchmarks/mutate_rules.py [guide] [official] [strict] [fairness] [--tasks 1,2,3]
+
+Each number of each rulebook is made 10 percent larger and smaller (whole numbers: by one) and its
+sign is turned; each condition that can be switched is switched. After every change the tests of
+that rulebook run, for the tasks that the constant belongs to, until one fails. Changes that no
+test notices are printed.
+"""
+
+import argparse
+import contextlib
+import dataclasses
+import io
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+import pytest  # noqa: E402
+
+from pytest_robomem.scoring import fairness, guide, official  # noqa: E402
+from pytest_robomem.scoring.strict import tasks as strict_tasks  # noqa: E402
+from pytest_robomem.scoring.strict.limits import LIMITS  # noqa: E402
+from tests.scoring import (  # noqa: E402
+    test_golden_guide,
+    test_golden_official,
+    test_published_thresholds,
+)
+from tests.scoring.golden import golden_for, stage_for  # noqa: E402
+
+SHARE = 0.1
+TESTS = ROOT / "tests" / "scoring"
+STRICT_FILES = (
+    "test_strict_geometry.py",
+    "test_strict_episodes.py",
+    "test_strict_scorer.py",
+    "test_strict_near_misses.py",
+)
+# Tasks of every family, to try first for a threshold that belongs to all.
+REPRESENTATIVES = (10, 22, 4, 8, 18, 25, 1, 20)
+
+Setter = Callable[[Any], None]
+
+
+@dataclass
+class Constant:
+    """A constant in its place."""
+
+    label: str
+    value: Any
+    set: Setter
+    tasks: set[int] = field(default_factory=set)
+
+    def changed(self) -> Iterator[tuple[str, Any]]:
+        """The constant's other values, and what was done."""
+        value = self.value
+        if isinstance(value, bool):
+            yield "switched", not value
+        elif isinstance(value, int):
+            yield "+1", value + 1
+            yield "-1", value - 1
+        elif isinstance(value, float) and value not in (0.0, float("inf"), float("-inf")):
+            yield "+10%", value * (1 + SHARE)
+            yield "-10%", value * (1 - SHARE)
+            yield "sign", -value
+        elif isinstance(value, Enum):
+            yield from (("switched", other) for other in type(value) if other is not value)
+        elif isinstance(value, frozenset) and value:
+            yield "emptied", frozenset()
+
+
+def constants_of(value: Any, label: str, task: int, found: dict[tuple[int, str], Constant]) -> None:
+    """Collect the constants of a table, each once, with the tasks that use it."""
+    if isinstance(value, tuple):
+        for number, entry in enumerate(value):
+            constants_of(entry, f"{label}[{number}]", task, found)
+    elif dataclasses.is_dataclass(value):
+        for entry in dataclasses.fields(value):
+            _constants_of_field(value, entry.name, f"{label}.{entry.name}", task, found)
+
+
+def _constants_of_field(
+    owner: Any, name: str, label: str, task: int, found: dict[tuple[int, str], Constant]
+) -> None:
+    value = getattr(owner, name)
+    if name == "after" and value:
+        _note(owner, name, f"{label} (dropped)", task, found)
+    elif isinstance(value, tuple) and value and all(isinstance(part, float) for part in value):
+        for number in range(len(value)):
+            _note_part(owner, name, number, label, task, found)
+    elif isinstance(value, bool | int | float | Enum):
+        _note(owner, name, label, task, found)
+    else:
+        constants_of(value, label, task, found)
+
+
+def _note(owner: Any, name: str, label: str, task: int, found: dict[Any, Constant]) -> None:
+    def put(new: Any) -> None:
+        object.__setattr__(owner, name, new)
+
+    key = (id(owner), name)
+    found.setdefault(key, Constant(label, getattr(owner, name), put)).tasks.add(task)
+
+
+def _note_part(  # noqa: PLR0917
+    owner: Any, name: str, number: int, label: str, task: int, found: dict[Any, Constant]
+) -> None:
+    whole = getattr(owner, name)
+
+    def put(new: float) -> None:
+        object.__setattr__(owner, name, (*whole[:number], new, *whole[number + 1 :]))
+
+    constant = Constant(f"{label}[{number}]", whole[number], put)
+    found.setdefault((id(owner), f"{name}[{number}]"), constant).tasks.add(task)
+
+
+def _of_module(module: Any, *names: str) -> list[Constant]:
+    return [
+        Constant(
+            f"{module.__name__.rsplit('.', 1)[1]}.{name}",
+            getattr(module, name),
+            lambda new, name=name: setattr(module, name, new),
+        )
+        for name in names
+    ]
+
+
+def _table(name: str, table: dict[int, Any], only: set[int]) -> list[Constant]:
+    found: dict[tuple[int, str], Constant] = {}
+    for task, entry in table.items():
+        if task in only:
+            constants_of(entry, f"{name}[{task}]", task, found)
+    return list(found.values())
+
+
+def _fails(test: Callable[..., None], *arguments: Any) -> bool:
+    try:
+        test(*arguments)
+    except Exception:  # noqa: BLE001 - whatever a change breaks is noticed
+        return True
+    return False
+
+
+def _thresholds_fail(rulebook: str, tasks: list[int]) -> bool:
+    module = test_published_thresholds
+    revision = {"guide": guide.REVISION, "official": official.REVISION}[rulebook]
+    limits = [
+        case.values
+        for case in module.STAGES
+        if case.values[0] == revision and case.values[1] in tasks
+    ]
+    if any(_fails(module.test_limits_of_a_stage, *values) for values in limits):
+        return True
+    return rulebook == "official" and any(
+        _fails(module.test_optional_final_stages_are_the_published_ones, task) for task in tasks
+    )
+
+
+def _golden_fails(module: Any, rulebook: str, tasks: list[int]) -> bool:
+    tests = [
+        getattr(module, f"test_golden_{rulebook}_{what}")
+        for what in ("configurations", "timelines")
+    ]
+    return any(
+        _fails(test, task, stage_for(task), golden_for(task)) for task in tasks for test in tests
+    )
+
+
+def _pytest_fails(files: tuple[str, ...], selection: str = "") -> bool:
+    arguments = [*(str(TESTS / name) for name in files), "-x", "-q", "-p", "no:cacheprovider"]
+    if selection:
+        arguments += ["-k", selection]
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
+        code = pytest.main(arguments)
+    return code == pytest.ExitCode.TESTS_FAILED
+
+
+def guide_noticed(constant: Constant, tasks: list[int]) -> bool:  # noqa: ARG001
+    """Whether a test of the guide fails."""
+    return _thresholds_fail("guide", tasks) or _golden_fails(test_golden_guide, "guide", tasks)
+
+
+def official_noticed(constant: Constant, tasks: list[int]) -> bool:
+    """Whether a test of the official rulebook fails."""
+    if _thresholds_fail("official", tasks):
+        return True
+    if constant.tasks:
+        return _golden_fails(test_golden_official, "official", tasks)
+    return _pytest_fails(("test_official_rules.py",)) or _golden_fails(
+        test_golden_official, "official", tasks
+    )
+
+
+def strict_noticed(constant: Constant, tasks: list[int]) -> bool:
+    """Whether a test of the strict rulebook fails."""
+    if not constant.tasks:  # a threshold of all tasks
+        if _pytest_fails(STRICT_FILES[:1]):
+            return True
+        return any(_pytest_fails(STRICT_FILES[1:], f"task{task:02d}") for task in REPRESENTATIVES)
+    geometry = "after" not in constant.label and _pytest_fails(STRICT_FILES[:1])
+    return geometry or any(_pytest_fails(STRICT_FILES[1:], f"task{task:02d}") for task in tasks)
+
+
+def fairness_noticed(constant: Constant, tasks: list[int]) -> bool:  # noqa: ARG001
+    """Whether a test of unfair starts fails."""
+    return _pytest_fails(("test_fairness.py",), "test_flaws or exploding")
+
+
+def _constants(rulebook: str, only: set[int]) -> list[Constant]:
+    if rulebook == "guide":
+        return [*_table("guide", guide.STAGES, only), *_of_module(guide, "SEVERAL_PER_STEP")]
+    if rulebook == "official":
+        names = ("STEPS_AFTER_SUCCESS", "EXTRA_POUR_STEPS", "SEVERAL_PER_STEP")
+        return [*_table("official", official.STAGES, only), *_of_module(official, *names)]
+    if rulebook == "fairness":
+        names = ("MOVED", "TOPPLED", "OVERLAP", "FLYING", "BELOW_TABLE")
+        return _of_module(fairness, *names)
+    limits: dict[tuple[int, str], Constant] = {}
+    constants_of(LIMITS, "limits", 0, limits)
+    for constant in limits.values():
+        constant.tasks = set()
+    return [*limits.values(), *_table("strict", strict_tasks.TASKS, only)]
+
+
+NOTICED = {
+    "guide": guide_noticed,
+    "official": official_noticed,
+    "strict": strict_noticed,
+    "fairness": fairness_noticed,
+}
+
+
+def check(rulebook: str, only: set[int]) -> list[str]:
+    """Change every constant of a rulebook; return the changes that no test noticed."""
+    survivors, tried, began = [], 0, time.perf_counter()
+    constants = _constants(rulebook, only)
+    for constant in sorted(constants, key=lambda entry: min(entry.tasks, default=0)):
+        tasks = sorted(constant.tasks) or [1]
+        dropped = constant.label.endswith("(dropped)")
+        changes = [("dropped", ())] if dropped else list(constant.changed())
+        for what, value in changes:
+            constant.set(value)
+            try:
+                noticed = NOTICED[rulebook](constant, tasks)
+            finally:
+                constant.set(constant.value)
+            tried += 1
+            if not noticed:
+                survivors.append(f"{constant.label} = {constant.value!r} {what}")
+                print(f"  survives: {survivors[-1]}", flush=True)
+    seconds = time.perf_counter() - began
+    print(f"{rulebook}: {tried} changes, {len(survivors)} survive ({seconds:.0f} s)", flush=True)
+    return survivors
+
+
+def main() -> int:
+    """Check the rulebooks named on the command line, or all."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("rulebooks", nargs="*", default=list(NOTICED))
+    parser.add_argument("--tasks", help="comma-separated; all unless given")
+    arguments = parser.parse_args()
+    given = arguments.tasks.split(",") if arguments.tasks else range(1, 27)
+    survivors = [
+        survivor
+        for rulebook in arguments.rulebooks
+        for survivor in check(rulebook, {int(task) for task in given})
+    ]
+    return bool(survivors)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -3,10 +3,13 @@
     python -m benchmarks step --tasks 1,20 --rounds 6 --steps 25
 """
 
+from functools import partial
+
 import mujoco
 import numpy as np
 
 from benchmarks.measure import Comparison, arguments, report, scene_files, seconds
+from benchmarks.rollouts import random_actions
 from pytest_robomem.scene.model import Scene
 from pytest_robomem.scene.stepper import SUBSTEPS
 
@@ -14,37 +17,47 @@ STOCK_BAR = 4.0  # times the steps of stock, on a current MuJoCo
 RAW_BAR = 1 / 1.4  # of the time of as many bare mj_step calls
 
 
-def random_actions(steps: int, seed: int) -> np.ndarray:
-    """[steps, 7]; the hand tends down, so that it meets objects and table."""
-    actions = np.random.default_rng(seed).uniform(-1.0, 1.0, (steps, 7))
-    actions[:, 2] -= 0.15
-    return actions
+class Steps:
+    """The same steps again and again, in one way or another.
 
+    Args:
+        scene: where.
+        seed: of the placement and of the actions.
+        steps: of a round.
+    """
 
-def bare_physics(scene: Scene, copy: mujoco.MjData) -> float:
-    """Seconds of as many mj_step calls as a control step has, from the scene's state."""
-    mujoco.mj_copyData(copy, scene.model, scene.data)
-    return seconds(lambda: mujoco.mj_step(scene.model, copy, SUBSTEPS))
+    def __init__(self, scene: Scene, seed: int, steps: int) -> None:
+        self._scene = scene
+        self._seed = seed
+        self._actions = random_actions(steps, seed)
+        self._states: list[tuple[np.ndarray, ...]] = []
 
+    def exact(self) -> float:
+        """Seconds of our control steps."""
+        self._scene.reset(self._seed)
+        return sum(seconds(partial(self._scene.step, action)) for action in self._actions)
 
-def measure(scene: Scene, rounds: int, steps: int) -> tuple[list[float], list[float], list[float]]:
-    """Seconds of whole rounds: stock, ours, bare physics."""
-    stock, ours, raw = [], [], []
-    environment, copy = scene._environment, mujoco.MjData(scene.model)
-    scene.reset(100)
-    scene.step(np.zeros(7))  # compiled, or loaded
-    for number in range(rounds):
-        actions = random_actions(steps, number)
-        scene.reset(100 + number)
-        ours_seconds = raw_seconds = 0.0
-        for action in actions:
-            raw_seconds += bare_physics(scene, copy)
-            ours_seconds += seconds(lambda action=action: scene.step(action))
-        scene.reset(100 + number)
-        stock.append(sum(seconds(lambda a=action: environment.step(a)) for action in actions))
-        ours.append(ours_seconds)
-        raw.append(raw_seconds)
-    return stock, ours, raw
+    def stock(self) -> float:
+        """Seconds of robosuite's own step, with its observations, without cameras."""
+        self._scene.reset(self._seed)
+        environment = self._scene._environment
+        self._states = []
+        total = 0.0
+        for action in self._actions:
+            data = self._scene.data
+            state = (data.qpos, data.qvel, data.qacc_warmstart, data.ctrl)
+            self._states.append(tuple(values.copy() for values in state))
+            total += seconds(partial(environment.step, action))
+        return total
+
+    def bare(self) -> float:
+        """Seconds of as many mj_step calls, each control step from where the stock one began."""
+        scene, total = self._scene, 0.0
+        for qpos, qvel, warm_start, ctrl in self._states:
+            scene.data.qpos[:], scene.data.qvel[:] = qpos, qvel
+            scene.data.qacc_warmstart[:], scene.data.ctrl[:] = warm_start, ctrl
+            total += seconds(partial(mujoco.mj_step, scene.model, scene.data, SUBSTEPS))
+        return total
 
 
 def main() -> None:
@@ -54,14 +67,18 @@ def main() -> None:
     against_raw = Comparison("bare mj_step : exact, s a round", RAW_BAR)
     for path in scene_files(options.tasks):
         scene = Scene(path)
-        stock, ours, raw = measure(scene, options.rounds, options.steps)
+        scene.reset(100)
+        scene.step(np.zeros(7))  # compiled, or loaded
+        rounds = [Steps(scene, 100 + number, options.steps) for number in range(options.rounds)]
+        times = np.array([(steps.stock(), steps.exact(), steps.bare()) for steps in rounds])
         scene.close()
-        for stock_seconds, our_seconds, raw_seconds in zip(stock, ours, raw, strict=True):
+        stock, ours, raw = times.T
+        for stock_seconds, our_seconds, raw_seconds in times:
             against_stock.add(stock_seconds, our_seconds)
             against_raw.add(raw_seconds, our_seconds)
         print(
-            f"{path.stem:45} stock/exact {np.median(np.array(stock) / ours):.2f}  "
-            f"exact/bare {np.median(np.array(ours) / raw):.2f}  "
+            f"{path.stem:45} stock/exact {np.median(stock / ours):.2f}  "
+            f"exact/bare {np.median(ours / raw):.2f}  "
             f"{np.median(ours) / options.steps * 1e3:.2f} ms a step",
             flush=True,
         )

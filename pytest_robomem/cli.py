@@ -18,7 +18,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     version = f"pytest-robomem {package_version()}"
     parser.add_argument("--version", action="version", version=version)
     commands = parser.add_subparsers(dest="command", required=True)
-    _add(commands, "doctor", "check the installation: simulator, assets, rendering", _doctor)
+    doctor = _add(
+        commands, "doctor", "check the installation: simulator, assets, rendering", _doctor
+    )
+    doctor.add_argument(
+        "--clear-cache",
+        action="store_true",
+        help="first remove the compiled scenes and the compiled code that are kept for later runs",
+    )
     rescore = _add(
         commands,
         "rescore",
@@ -56,9 +63,11 @@ def _say(*lines: str) -> None:
     sys.stdout.write("\n".join(lines) + "\n")
 
 
-def _doctor(_: argparse.Namespace) -> int:
-    from pytest_robomem.doctor import report_lines  # noqa: PLC0415
+def _doctor(parsed: argparse.Namespace) -> int:
+    from pytest_robomem.doctor import cleared_cache_line, report_lines  # noqa: PLC0415
 
+    if parsed.clear_cache:
+        _say(cleared_cache_line())
     healthy, lines = report_lines()
     _say(*lines)
     return 0 if healthy else 1

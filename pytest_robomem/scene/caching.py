@@ -1,5 +1,6 @@
 """Folders in the user's cache for what is dear to make and can be made again."""
 
+import shutil
 import tempfile
 from functools import cache
 from pathlib import Path
@@ -28,3 +29,21 @@ def cache_folder(kind: str) -> Path | None:
             return folder
     except OSError:
         return None
+
+
+def cache_size() -> int:
+    """Bytes that are cached."""
+    return sum(path.stat().st_size for path in cache_root().rglob("*") if path.is_file())
+
+
+def clear_cache() -> int:
+    """Remove everything that is cached, of all versions; gives the bytes.
+
+    Raises:
+        OSError: something cannot be removed.
+    """
+    size = cache_size()
+    if cache_root().exists():
+        shutil.rmtree(cache_root())
+    cache_folder.cache_clear()
+    return size

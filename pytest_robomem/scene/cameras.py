@@ -49,9 +49,10 @@ class CameraRenderer:
         model: ``mujoco.MjModel``.
         data: ``mujoco.MjData``; images show its current body positions.
         backend: GL back end.
+        textured: the same model with its textures, if ``model`` has none; not kept.
     """
 
-    def __init__(self, model: Any, data: Any, backend: Backend) -> None:
+    def __init__(self, model: Any, data: Any, backend: Backend, textured: Any = None) -> None:
         import mujoco  # noqa: PLC0415 - imported by load_simulator
 
         self._mujoco = mujoco
@@ -60,7 +61,9 @@ class CameraRenderer:
         self._scene = mujoco.MjvScene(model, maxgeom=_MAX_GEOMS)
         self._options = mujoco.MjvOption()
         self._options.geomgroup[0] = 0  # collision shapes stay invisible
-        self._context = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_150)
+        self._context = mujoco.MjrContext(
+            model if textured is None else textured, mujoco.mjtFontScale.mjFONTSCALE_150
+        )
         mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._context)
 
     @property

@@ -147,7 +147,8 @@ class Scene:
         """
         if self._renderer is None:
             backend = choose_backend(self._render_with)
-            self._renderer = CameraRenderer(self.model, self.data, backend)
+            textured = self._environment.compiled.textured()
+            self._renderer = CameraRenderer(self.model, self.data, backend, textured)
         return self._renderer
 
     def render(self, camera: str) -> Image:

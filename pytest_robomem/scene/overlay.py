@@ -15,9 +15,11 @@ from libero.libero.envs import TASK_MAPPING
 from libero.libero.envs.objects import get_object_fn
 from libero.libero.envs.objects.articulated_objects import WoodenCabinet
 from libero.libero.envs.regions import InSiteRegionRandomSampler
+from robosuite.utils.binding_utils import MjSim
 from robosuite.utils.errors import RandomizationError
 
 from pytest_robomem.scene.bddl import SceneDescription
+from pytest_robomem.scene.compiled_scene import CompiledScene
 
 PROBLEM_NAME = "libero_coffee_table_manipulation"
 AGENTVIEW_POSITION = (1.2879197620252157, 0.0, 1.6155250360558634)  # m
@@ -120,6 +122,7 @@ class CoffeeTableScene(TASK_MAPPING[PROBLEM_NAME]):  # type: ignore[misc]
         environment: arguments of robosuite's environment.
 
     Attributes:
+        compiled: the model that the simulation runs on.
         unplaced_model: model fields as compiled, before the first placement overwrote them.
     """
 
@@ -174,7 +177,12 @@ class CoffeeTableScene(TASK_MAPPING[PROBLEM_NAME]):  # type: ignore[misc]
                 sampler.y_ranges = [[-half_size[1] / 2, half_size[1] / 2]]
 
     def _initialize_sim(self, xml_string: str | None = None) -> None:
-        super()._initialize_sim(xml_string)
+        def load(xml: str) -> Any:
+            self.compiled = CompiledScene(xml)
+            return MjSim(self.compiled.model)
+
+        with patch.object(MjSim, "from_xml_string", load):
+            super()._initialize_sim(xml_string)
         self.unplaced_model = {
             name: getattr(self.sim.model._model, name).copy() for name in PLACED_MODEL_FIELDS
         }

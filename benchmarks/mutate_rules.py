@@ -24,6 +24,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 import pytest  # noqa: E402
+from tests.scoring.golden import golden_for, stage_for  # noqa: E402
 
 from pytest_robomem.scoring import fairness, guide, official  # noqa: E402
 from pytest_robomem.scoring.strict import tasks as strict_tasks  # noqa: E402
@@ -33,7 +34,6 @@ from tests.scoring import (  # noqa: E402
     test_golden_official,
     test_published_thresholds,
 )
-from tests.scoring.golden import golden_for, stage_for  # noqa: E402
 
 SHARE = 0.1
 TESTS = ROOT / "tests" / "scoring"
@@ -109,7 +109,7 @@ def _note(owner: Any, name: str, label: str, task: int, found: dict[Any, Constan
     found.setdefault(key, Constant(label, getattr(owner, name), put)).tasks.add(task)
 
 
-def _note_part(  # noqa: PLR0917
+def _note_part(
     owner: Any, name: str, number: int, label: str, task: int, found: dict[Any, Constant]
 ) -> None:
     whole = getattr(owner, name)

@@ -16,8 +16,8 @@ from pytest_robomem.scoring.strict.stages import (
     StrictStage,
 )
 from pytest_robomem.scoring.strict.tasks import TASKS
+from tests.golden import Stage, golden_for
 from tests.scoring.demanded import DEMANDED
-from tests.scoring.golden import Stage, golden_for
 from tests.scoring.puppet import Puppet, drop_point, radians
 
 REST_STEPS = 12  # longer than an object has to rest

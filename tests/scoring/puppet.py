@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pytest_robomem.scoring.state import StateView
 from pytest_robomem.scoring.strict.regions import Region, SiteBox, StartPlace, TableTop
 from pytest_robomem.scoring.strict.scene import TABLE, SceneState
-from tests.scoring.golden import Stage
+from tests.golden import Stage
 
 Array = NDArray[np.float64]
 

@@ -7,7 +7,7 @@ import pytest
 
 from pytest_robomem.scene.model import DUMMY_ACTION
 from pytest_robomem.scoring.fairness import Flaw, StartPose, start_poses, unfair_start
-from tests.scoring.golden import SETTLING_STEPS, Stage, golden_for
+from tests.golden import SETTLING_STEPS, Stage, golden_for
 from tests.scoring.puppet import Puppet
 
 ALL_TASKS = range(1, 27)

@@ -5,7 +5,7 @@ import pytest
 
 from pytest_robomem.scoring.official import scorer_for
 from pytest_robomem.scoring.pours import PourSample, TiltAndReturn
-from tests.scoring.golden import Stage, golden_for
+from tests.golden import Stage, golden_for
 from tests.scoring.puppet import Puppet
 
 POUR = TiltAndReturn("bottle", "bowl")

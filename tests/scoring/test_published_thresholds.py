@@ -17,7 +17,7 @@ from pytest_robomem.scoring import guide, official
 from pytest_robomem.scoring.checks import MICROWAVE_CLOSED_ANGLE, MICROWAVE_HINGE, History, holds
 from pytest_robomem.scoring.pours import PourSample, TiltAndReturn
 from pytest_robomem.scoring.state import Pose
-from tests.scoring.golden import ROOT
+from tests.golden import ROOT
 
 PUBLISHED = json.loads((ROOT / "tests/data/published_stages.json").read_text(encoding="utf-8"))
 TABLES = {"2026-06-02": guide.STAGES, "2026-07-21": official.STAGES}

@@ -5,7 +5,7 @@ import pytest
 
 from pytest_robomem.scene.model import DUMMY_ACTION
 from pytest_robomem.scoring.rulebooks import RULEBOOKS
-from tests.scoring.golden import SETTLING_STEPS, TASK_IDS, Stage, golden_for
+from tests.golden import SETTLING_STEPS, TASK_IDS, Stage, golden_for
 
 STEPS = 40
 

@@ -14,7 +14,7 @@ from pytest_robomem.scoring.strict.limits import LIMITS
 from pytest_robomem.scoring.strict.rulebook import STRICT, rulebook_with
 from pytest_robomem.scoring.strict.stages import Poured
 from pytest_robomem.scoring.strict.tasks import SETTLED_CONTRADICTIONS, TASKS
-from tests.scoring.golden import ROOT, TASK_IDS
+from tests.golden import ROOT, TASK_IDS
 
 PAGE = (ROOT / "docs" / "rules.md").read_text(encoding="utf-8")
 PUBLIC_ISSUES = (*range(1, 12), 16, 18)

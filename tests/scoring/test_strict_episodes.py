@@ -2,9 +2,9 @@
 
 import pytest
 
+from tests.golden import TASK_IDS, Stage
 from tests.scoring.acting import Actor
 from tests.scoring.demanded import DEMANDED
-from tests.scoring.golden import TASK_IDS, Stage
 
 tasks = pytest.mark.parametrize("task_id", TASK_IDS, ids="task{:02d}".format)
 

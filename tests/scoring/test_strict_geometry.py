@@ -8,7 +8,7 @@ from pytest_robomem.scoring.strict import tasks
 from pytest_robomem.scoring.strict.limits import LIMITS
 from pytest_robomem.scoring.strict.pouring import PourTarget
 from pytest_robomem.scoring.strict.regions import Disc
-from tests.scoring.golden import Stage, golden_for
+from tests.golden import Stage, golden_for
 from tests.scoring.puppet import Puppet
 
 ROUNDING = 1.1e-5  # m; the constants have five decimals

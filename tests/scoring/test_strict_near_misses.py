@@ -21,6 +21,7 @@ from pytest_robomem.scoring.strict.regions import (
 )
 from pytest_robomem.scoring.strict.stages import KeptShut, Opened, Placed, Poured, ShutAgain
 from pytest_robomem.scoring.strict.tasks import TASKS, StrictStage
+from tests.golden import Stage
 from tests.scoring.acting import (
     REST_STEPS,
     Actor,
@@ -29,7 +30,6 @@ from tests.scoring.acting import (
     occupied_or_empty,
 )
 from tests.scoring.demanded import DEMANDED
-from tests.scoring.golden import Stage
 from tests.scoring.puppet import FREE_SPOT, drop_point, radians
 
 MARGIN = 0.003  # m, on either side of a border

@@ -8,9 +8,9 @@ import pytest
 from pytest_robomem.scoring.strict.rulebook import scorer_for
 from pytest_robomem.scoring.strict.stages import Placed, Poured
 from pytest_robomem.scoring.strict.tasks import TASKS
+from tests.golden import TASK_IDS, Stage, golden_for
 from tests.scoring.acting import REST_STEPS, Actor, drawer_of
 from tests.scoring.demanded import DEMANDED
-from tests.scoring.golden import TASK_IDS, Stage, golden_for
 from tests.scoring.puppet import Puppet
 
 POUR_TASKS = [task_id for task_id, task in TASKS.items() if task.pouring]

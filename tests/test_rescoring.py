@@ -81,7 +81,7 @@ def test_a_card_that_differs_is_reported(
     arrays["kinematics_qpos"][:] = arrays["kinematics_qpos"][0]
     np.savez_compressed(path, **arrays)
     assert main(["rescore", str(copy), "--rules", "strict"]) == 1
-    assert "its strict card differs from the run's" in capsys.readouterr().out
+    assert "the strict card differs from the live one" in capsys.readouterr().out
 
 
 def test_unusable_folders_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

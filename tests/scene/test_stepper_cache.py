@@ -43,9 +43,7 @@ def test_compiled_code_is_kept_in_the_users_cache(tmp_path: Path) -> None:
     assert first[2].is_relative_to(tmp_path)
 
 
-def test_each_set_of_versions_has_a_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_set_of_versions_has_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Machine code of one MuJoCo must never run with another."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     cache_folder.cache_clear()

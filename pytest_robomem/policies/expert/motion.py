@@ -28,6 +28,7 @@ ELBOW_JOINT = "robot0_joint4"
 LAST_JOINT = "robot0_joint7"
 HOME_POSITION = np.array([-0.0585, 0.0, 0.671])  # m, grip site at the start of every episode
 
+HALF_TURN = 2.6  # rad; from here on both ways round are about as long
 NEARLY_PARALLEL = 1e-4  # sine below which an angle is its own sine to 1e-12
 
 FULL_TRANSLATION = 0.05  # m of goal offset that an action of 1 commands (OSC_POSE)
@@ -139,12 +140,8 @@ class Arm:
     def action(self, position: Array, rotation: Array, speed: float = 1.0) -> Array:
         """Action towards a pose, slowed where it would straighten the elbow."""
         pose = self.view.site_pose(GRIP_SITE)
-        action = servo(
-            position - pose.position,
-            rotation_between(pose.rotation, rotation),
-            self.gripper,
-            speed,
-        )
+        turn = self._unwinding(rotation_between(pose.rotation, rotation))
+        action = servo(position - pose.position, turn, self.gripper, speed)
         elbow = self.elbow
         if elbow > ELBOW_CAUTION:
             slack = float(np.clip((ELBOW_LIMIT - elbow) / (ELBOW_LIMIT - ELBOW_CAUTION), 0.0, 1.0))
@@ -154,6 +151,18 @@ class Arm:
                 action[:3] -= excess * direction
             action[3:6] *= 0.3 + 0.7 * slack
         return action
+
+
+    def _unwinding(self, turn: Array) -> Array:
+        """Take half a turn about the vertical the way that leads the last joint to its middle."""
+        angle = float(np.linalg.norm(turn))
+        if angle < HALF_TURN or abs(turn[2]) < 0.9 * angle:
+            return turn
+        # With the hand pointing down, a turn to the left in the world turns that joint back.
+        leftward = self.view.joint_position(LAST_JOINT) > 0
+        if leftward == (turn[2] > 0):
+            return turn
+        return np.asarray(turn * (1.0 - 2 * np.pi / angle))
 
 
 def value(target: Target) -> Array:

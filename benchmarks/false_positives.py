@@ -2,9 +2,9 @@
 
     python -m benchmarks.false_positives [--controls hold,random,...] [--seeds 100:110] [--steps N]
 
-Each control runs all 26 tasks under the strict rulebook, so that an episode ends only when strict is
-satisfied or the steps are used up; the other rulebooks score the same rollouts. Prints a Markdown
-table and writes JSON beside the results.
+Each control runs all 26 tasks under the strict rulebook, so that an episode ends only when strict
+is satisfied or the steps are used up; the other rulebooks score the same rollouts. Prints a
+Markdown table and writes JSON beside the results.
 """
 
 import argparse

@@ -40,6 +40,26 @@ def test_a_box_that_is_never_placed_is_ignored(task_id: int, stage: Stage) -> No
     assert set(reset) == {"butter_1", "chocolate_pudding_1"}
 
 
+def _below_table(puppet: Puppet, depth: float) -> None:
+    state = puppet.state()
+    table, lowest = state.vertical_extent("coffee_table")[1], state.vertical_extent("ketchup_1")[0]
+    puppet.shift("ketchup_1", z=table - lowest - depth)
+
+
+def _turned(puppet: Puppet, angle: float) -> None:
+    above = puppet.pose("ketchup_1")[0] + np.array([0.0, 0.0, 0.015])
+    puppet.put("ketchup_1", above, puppet.turned("ketchup_1", np.array([1.0, 0.0, 0.0]), angle))
+
+
+def _sunk(puppet: Puppet, depth: float) -> None:
+    deepest = max(
+        -contact.distance
+        for contact in puppet.view().contacts()
+        if "ketchup_1_main" in (contact.first, contact.second)
+    )
+    puppet.shift("ketchup_1", z=deepest - depth)
+
+
 def _flaws(stage: Stage, spoil: Callable[[Puppet], None]) -> list[tuple[str, str]]:
     puppet = Puppet(stage, golden_for(18).settled)
     description = stage.scene.description
@@ -53,24 +73,24 @@ def _flaws(stage: Stage, spoil: Callable[[Puppet], None]) -> list[tuple[str, str
     ("spoil", "expected"),
     [
         (lambda puppet: None, []),
-        (lambda puppet: puppet.shift("ketchup_1", x=0.09), []),
-        (lambda puppet: puppet.shift("ketchup_1", x=0.11), [("ketchup_1", "moved")]),
-        (lambda puppet: puppet.shift("butter_1", z=-0.3), [("butter_1", "fell")]),
-        (
-            lambda puppet: puppet.put(
-                "ketchup_1",
-                puppet.pose("ketchup_1")[0] + np.array([0.0, 0.0, 0.015]),
-                puppet.turned("ketchup_1", np.array([1.0, 0.0, 0.0]), 0.9),
-            ),
-            [("ketchup_1", "toppled")],
-        ),
-        (lambda puppet: puppet.shift("ketchup_1", z=0.019), []),
-        (lambda puppet: puppet.shift("ketchup_1", z=0.021), [("ketchup_1", "off_support")]),
-        (lambda puppet: puppet.shift("ketchup_1", z=-0.004), [("ketchup_1", "overlaps")]),
-        (lambda puppet: puppet.shift("ketchup_1", z=-0.001), []),
+        (lambda puppet: puppet.shift("ketchup_1", x=0.097), []),
+        (lambda puppet: puppet.shift("ketchup_1", x=0.103), [("ketchup_1", "moved")]),
+        (lambda puppet: _below_table(puppet, 0.019), ["overlaps"]),
+        (lambda puppet: _below_table(puppet, 0.021), ["fell"]),
+        (lambda puppet: _turned(puppet, 0.79), []),
+        (lambda puppet: _turned(puppet, 0.81), [("ketchup_1", "toppled")]),
+        (lambda puppet: puppet.shift("ketchup_1", z=0.0195), []),
+        (lambda puppet: puppet.shift("ketchup_1", z=0.0205), [("ketchup_1", "off_support")]),
+        (lambda puppet: _sunk(puppet, 0.00195), []),
+        (lambda puppet: _sunk(puppet, 0.00205), [("ketchup_1", "overlaps")]),
     ],
 )
 def test_flaws(
-    task_id: int, stage: Stage, spoil: Callable[[Puppet], None], expected: list[tuple[str, str]]
+    task_id: int, stage: Stage, spoil: Callable[[Puppet], None], expected: list[object]
 ) -> None:
-    assert _flaws(stage, spoil) == expected
+    flaws = _flaws(stage, spoil)
+    if expected and isinstance(expected[0], str):
+        assert expected[0] in [kind for obj, kind in flaws if obj == "ketchup_1"]
+        assert ("fell" in [kind for _, kind in flaws]) is (expected == ["fell"])
+    else:
+        assert flaws == expected

@@ -68,4 +68,8 @@ def run(program: str, scene: Path, cameras: bool, more: str = "") -> dict[str, A
         env=environment,
     )
     passed = time.perf_counter() - started
-    return {"seconds": passed, **json.loads(finished.stdout.splitlines()[-1])}
+    found: dict[str, Any] = {"seconds": passed}
+    for line in finished.stdout.splitlines():
+        if line.startswith("{"):
+            found.update(json.loads(line))
+    return found

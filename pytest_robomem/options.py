@@ -129,10 +129,10 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "--robomem-stepper",
         "stepper",
-        "how the simulator advances: exact (lean, equal to stock robosuite bit for bit) or stock "
-        "(robosuite's own loop)",
+        "how the simulator advances: exact (lean, equal to stock robosuite bit for bit), portable "
+        "(the same bits on every x86-64 processor, not stock's), or stock (robosuite's own loop)",
         "exact",
-        choices=("exact", "stock"),
+        choices=("exact", "portable", "stock"),
     ),
     Option(
         "--robomem-prompts",

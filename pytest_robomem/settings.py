@@ -103,7 +103,7 @@ class Settings(BaseModel):
     video: Literal["off", "on", "failed", "auto"]
     trajectory: Literal["off", "on", "failed"]
     render: Literal["auto", "egl", "osmesa"]
-    stepper: Literal["exact", "stock"]
+    stepper: Literal["exact", "portable", "stock"]
     prompts: Literal["ours", "published", "stem"]
     junit_properties: Literal["on", "off"]
     timeout: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None

@@ -111,12 +111,14 @@ class Command(NamedTuple):
 
     Attributes:
         move: [3] m.
-        turn: [3, 3], rotation.
+        rotation: [3], rotation vector, rad.
+        turn: [3, 3], the same as a matrix.
         turns: whether there is a rotation; without one the old orientation stays the goal.
         grip: negative to open.
     """
 
     move: Array
+    rotation: Array
     turn: Array
     turns: bool
     grip: float
@@ -131,7 +133,8 @@ class Target(NamedTuple):
 
 
 @compiled
-def _measure(simulation: Simulation, arm: Arm, measured: Measured) -> None:
+def measure(simulation: Simulation, arm: Arm, measured: Measured) -> None:
+    """Read everything but the gripper frame's velocity."""
     for axis in range(3):
         measured.position[axis] = simulation.site_xpos[arm.site, axis]
         for column in range(3):
@@ -140,8 +143,6 @@ def _measure(simulation: Simulation, arm: Arm, measured: Measured) -> None:
     _mj_site_jacobian(
         simulation.model, simulation.data, linear.ctypes.data, angular.ctypes.data, arm.site
     )
-    measured.velocity[:] = np.dot(linear, simulation.qvel)
-    measured.rotation_velocity[:] = np.dot(angular, simulation.qvel)
     for joint in range(arm.velocities.size):
         velocity = arm.velocities[joint]
         measured.joint_position[joint] = simulation.qpos[arm.positions[joint]]
@@ -154,6 +155,12 @@ def _measure(simulation: Simulation, arm: Arm, measured: Measured) -> None:
         for other in range(arm.velocities.size):
             entry = arm.inertia_entries[joint, other]
             measured.mass[joint, other] = simulation.inertia[entry] if entry >= 0 else 0.0
+
+
+@compiled
+def _measure_velocity(simulation: Simulation, measured: Measured) -> None:
+    measured.velocity[:] = np.dot(measured.all_position_jacobian, simulation.qvel)
+    measured.rotation_velocity[:] = np.dot(measured.all_rotation_jacobian, simulation.qvel)
 
 
 @compiled
@@ -180,7 +187,8 @@ def _control(simulation: Simulation, arm: Arm, measured: Measured, target: Targe
 
 
 @compiled
-def _grip(simulation: Simulation, arm: Arm, target: Target, action: float) -> None:
+def grip(simulation: Simulation, arm: Arm, target: Target, action: float) -> None:
+    """Move the fingers' targets on, negative to open."""
     towards = np.sign(action)
     for finger in range(arm.fingers.size):
         direction = -1.0 if finger == 0 else 1.0
@@ -201,7 +209,8 @@ def _settled(simulation: Simulation) -> bool:
 
 
 @compiled
-def _begin_substep(simulation: Simulation) -> None:
+def begin_substep(simulation: Simulation) -> None:
+    """All that does not depend on the controls."""
     if simulation.idempotent:
         _mj_step1(simulation.model, simulation.data)
     else:
@@ -209,7 +218,7 @@ def _begin_substep(simulation: Simulation) -> None:
 
 
 @compiled
-def _forward_again(simulation: Simulation) -> None:
+def forward_again(simulation: Simulation) -> None:
     """The controller's own ``mj_forward``."""
     if simulation.idempotent:
         return
@@ -220,7 +229,8 @@ def _forward_again(simulation: Simulation) -> None:
 
 
 @compiled
-def _finish_substep(simulation: Simulation) -> None:
+def finish_substep(simulation: Simulation) -> None:
+    """Forces, and the integration."""
     if simulation.idempotent:
         _mj_step2(simulation.model, simulation.data)
     elif _settled(simulation):
@@ -258,14 +268,15 @@ def advance(
         kinematics_qpos: [nq], gets the joint state before the last integration.
     """
     for substep in range(substeps):
-        _begin_substep(simulation)
+        begin_substep(simulation)
         if substep > 0 or not stale:
-            _forward_again(simulation)
-            _measure(simulation, arm, measured)
+            forward_again(simulation)
+            measure(simulation, arm, measured)
+            _measure_velocity(simulation, measured)
         if substep == 0:
             _set_goal(measured, target, command)
         _control(simulation, arm, measured, target)
-        _grip(simulation, arm, target, command.grip)
+        grip(simulation, arm, target, command.grip)
         if substep == substeps - 1:
             kinematics_qpos[:] = simulation.qpos
-        _finish_substep(simulation)
+        finish_substep(simulation)

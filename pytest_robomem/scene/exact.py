@@ -16,6 +16,7 @@ from pytest_robomem.scene.compiled_step import (
     Target,
     advance,
 )
+from pytest_robomem.scene.portable_step import advance_portably
 from pytest_robomem.scene.stepper import SUBSTEPS
 
 Array = NDArray[np.float64]
@@ -34,6 +35,7 @@ class ExactStepper:
     """
 
     name = "exact"
+    _advance = staticmethod(advance)
 
     def __init__(self, environment: Any) -> None:
         self._environment = environment
@@ -59,7 +61,7 @@ class ExactStepper:
     def step(self, action: Array) -> None:
         """Apply one action [7]; see ``StockStepper.step``."""
         kinematics_qpos = np.empty_like(self.kinematics_qpos)
-        advance(
+        self._advance(
             self._simulation,
             self._arm,
             self._measured,
@@ -75,6 +77,16 @@ class ExactStepper:
         environment.timestep += 1
         environment.cur_time += environment.control_timestep
         environment._post_process()
+
+
+class PortableStepper(ExactStepper):
+    """The same control step in arithmetic that does not depend on the processor.
+
+    It is not equal to stock robosuite: rounding differs, and contacts make much of little.
+    """
+
+    name = "portable"
+    _advance = staticmethod(advance_portably)
 
 
 class _Scaling:
@@ -101,6 +113,7 @@ class _Scaling:
         turn = delta[3:]
         return Command(
             move=delta[:3],
+            rotation=turn,
             turn=quat2mat(axisangle2quat(turn)),
             turns=bool(turn.any()),
             grip=float(action[6]),

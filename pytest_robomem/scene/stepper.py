@@ -27,7 +27,7 @@ class Stepper(Protocol):
 
 
 def make_stepper(name: str, environment: Any) -> Stepper:
-    """The stepper of a name, ``exact`` or ``stock``.
+    """The stepper of a name: ``exact``, ``portable`` or ``stock``.
 
     Where ``exact`` cannot be exact, the stock one takes its place; its name tells.
 
@@ -40,6 +40,10 @@ def make_stepper(name: str, environment: Any) -> Stepper:
     """
     if name == "stock":
         return StockStepper(environment)
+    if name == "portable":
+        from pytest_robomem.scene.exact import PortableStepper  # noqa: PLC0415 - imports robosuite
+
+        return PortableStepper(environment)
     if name == "exact":
         from pytest_robomem.scene.exact import ExactStepper  # noqa: PLC0415 - imports robosuite
         from pytest_robomem.scene.exactness import same_arithmetic  # noqa: PLC0415 - compiles

@@ -25,15 +25,12 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 import pytest  # noqa: E402
+from tests.scoring.golden import golden_for, stage_for  # noqa: E402
 
 from pytest_robomem.scoring import fairness, guide, official  # noqa: E402
 from pytest_robomem.scoring.strict import tasks as strict_tasks  # noqa: E402
 from pytest_robomem.scoring.strict.limits import LIMITS  # noqa: E402
-<<<<<<< HEAD
-from tests.golden import golden_for, stage_for  # noqa: E402
-=======
-from tests.scoring import golden as golden_module  # noqa: E402
->>>>>>> scoring
+from tests import golden as golden_module  # noqa: E402
 from tests.scoring import (  # noqa: E402
     test_golden_guide,
     test_golden_official,

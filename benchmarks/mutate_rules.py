@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -25,19 +25,19 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 import pytest  # noqa: E402
-from tests.scoring.golden import golden_for, stage_for  # noqa: E402
 
 from pytest_robomem.scoring import fairness, guide, official  # noqa: E402
 from pytest_robomem.scoring.strict import tasks as strict_tasks  # noqa: E402
 from pytest_robomem.scoring.strict.limits import LIMITS  # noqa: E402
 from tests import golden as golden_module  # noqa: E402
+from tests.golden import golden_for, stage_for  # noqa: E402
 from tests.scoring import (  # noqa: E402
     test_golden_guide,
     test_golden_official,
     test_published_thresholds,
 )
 
-golden_module._stage = lru_cache(maxsize=12)(golden_module.Stage)  # 3 GB, against rebuilding
+golden_module.KEPT_STAGES = 12  # against rebuilding; a scene takes a quarter of a gigabyte
 
 SHARE = 0.1
 TESTS = ROOT / "tests" / "scoring"

@@ -109,17 +109,17 @@ class Stage:
         return self.recorded
 
 
-_current: dict[int, Stage] = {}  # one at a time: a compiled scene takes about a gigabyte
+KEPT_STAGES = 1  # a compiled scene takes up to a gigabyte; the mutation check keeps more
+_kept: dict[int, Stage] = {}
 
 
 def stage_for(task_id: int) -> Stage:
     """The task's scene for the reference seed; built once for tests that follow each other."""
-    if task_id not in _current:
-        for stage in _current.values():
-            stage.scene.close()
-        _current.clear()
-        _current[task_id] = Stage(task_id)
-    stage = _current[task_id]
+    if task_id not in _kept:
+        while len(_kept) >= KEPT_STAGES:
+            _kept.pop(next(iter(_kept))).scene.close()
+        _kept[task_id] = Stage(task_id)
+    stage = _kept[task_id]
     if stage.seed != REFERENCE_SEED:
         stage.reset(REFERENCE_SEED)
     return stage

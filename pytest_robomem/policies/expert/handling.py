@@ -212,15 +212,6 @@ def yaw_to(arm: Arm, axis: Array) -> float:
     return min((yaw, yaw - np.pi), key=lambda angle: abs(joint7 - angle))
 
 
-def grip_target(arm: Arm, name: str, centre: Target) -> Target:
-    """Grip-site target that brings the centre of the held object's box to a place."""
-
-    def position() -> Array:
-        return np.asarray(arm.position + value(centre) - arm.layout.box(name).centre)
-
-    return position
-
-
 def bottom_target(arm: Arm, name: str, xy: Array, bottom: float) -> Target:
     """Grip-site target for the held object's centre over ``xy`` and its lowest point's height."""
 

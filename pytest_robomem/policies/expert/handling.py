@@ -31,7 +31,7 @@ APPROACH_HEIGHT = 0.03  # m above the grasp, where the descent begins
 DESCENT_SPEED = 0.5  # of the full command: a bumped object moves less
 DESCENT_STEPS = 30
 CLOSING_STEPS = 14  # the fingers close fully in 10 to 12
-OPENING_STEPS = 8  # 2 cm of the 4 cm way suffice to let go
+OPENING_STEPS = 10  # fully open: half open, an object is more likely to cling to one finger
 NARROW_PULSES = 1  # closing steps from fully open that make the fingers half open
 FULLY_OPEN = 0.075  # m
 LIFT_HEIGHT = 0.06  # m, where a grasp is checked
@@ -49,7 +49,7 @@ FINGERS_BELOW_GRIP = 0.012  # m
 RELEASE_RISE = 0.04  # m up before the object is looked at again
 STUCK_RISE = 0.02  # m that an object may rise with the open hand before it counts as stuck
 SHAKE_ROUNDS, SHAKE_SWINGS, SHAKE_STEPS = 4, 4, 4  # a stuck object falls after one or two rounds
-SHAKE_OFFSET = 0.02  # m along the finger axis
+SHAKE_OFFSET = 0.015  # m along the finger axis: a little more than the open fingers leave
 
 
 class DroppedError(Exception):
@@ -212,15 +212,6 @@ def yaw_to(arm: Arm, axis: Array) -> float:
     return min((yaw, yaw - np.pi), key=lambda angle: abs(joint7 - angle))
 
 
-def grip_target(arm: Arm, name: str, centre: Target) -> Target:
-    """Grip-site target that brings the centre of the held object's box to a place."""
-
-    def position() -> Array:
-        return np.asarray(arm.position + value(centre) - arm.layout.box(name).centre)
-
-    return position
-
-
 def bottom_target(arm: Arm, name: str, xy: Array, bottom: float) -> Target:
     """Grip-site target for the held object's centre over ``xy`` and its lowest point's height."""
 
@@ -272,9 +263,17 @@ def release(arm: Arm, name: str, retreat: Array = UP) -> Motion[None]:
     back = arm.position + retreat * RELEASE_RISE
     yield from move(arm, back, arm.rotation, tolerance=0.01, limit=20)
     for _ in range(SHAKE_ROUNDS):
-        if float(arm.layout.box(name).centre[2]) - height < STUCK_RISE:
+        risen = float(arm.layout.box(name).centre[2]) - height
+        if risen < STUCK_RISE:
             return
+        # Down again first: shaken off in the air, a bottle falls over.
+        down = arm.position - UP * risen
+        yield from move(arm, down, arm.rotation, speed=DESCENT_SPEED, limit=20, patience=6)
         yield from _shake(arm)
+        back = arm.position + retreat * RELEASE_RISE
+        yield from move(arm, back, arm.rotation, tolerance=0.01, limit=20)
+    if float(arm.layout.box(name).centre[2]) - height < STUCK_RISE:
+        return
     raise arm.fail(f"{name} hangs on an open finger")
 
 

@@ -26,7 +26,6 @@ SHOULDER = np.array([-0.51, 0.0, 0.743])  # m, robot0_link2: the centre of the a
 WRIST_BODY = "robot0_link7"
 ELBOW_JOINT = "robot0_joint4"
 LAST_JOINT = "robot0_joint7"
-HOME_POSITION = np.array([-0.0585, 0.0, 0.671])  # m, grip site at the start of every episode
 
 HALF_TURN = 2.6  # rad; from here on both ways round are about as long
 NEARLY_PARALLEL = 1e-4  # sine below which an angle is its own sine to 1e-12

@@ -17,7 +17,7 @@ from pytest_robomem.policies.expert.motion import Arm, Array, Motion, move, stay
 
 POUR_TRIES = 3
 POUR_ANGLE = 1.6  # rad from upright: past horizontal, so that a liquid would run out
-POURED_ANGLE = 1.2  # rad that the bottle must have leaned for a pour to count
+POURED_ANGLE = 0.8  # rad; a swing past 45 degrees is a pour, whatever was aimed at
 UPRIGHT_AGAIN = 0.10  # rad
 HOLD_STEPS = 12  # control steps over the target: 0.6 s
 REST_STEPS = 5  # upright between two pours

@@ -551,7 +551,7 @@ def _somewhere_in(actor: Actor, region: Region) -> np.ndarray:
         if isinstance(stage, Placed) and task_id not in (4, 5)
     ],
 )
-def test_a_place_stays_allowed_when_something_is_there_at_the_start(
+def test_a_place_stays_allowed_whether_something_is_there_at_the_start_or_not(
     task_id: int, strict_stage: Placed, stage: Stage
 ) -> None:
     actor = Actor(task_id, stage)
@@ -560,9 +560,13 @@ def test_a_place_stays_allowed_when_something_is_there_at_the_start(
         other = min(others - {region.support})
         actor.puppet.centre_over(other, _somewhere_in(actor, region))
         actor.puppet.begin()
-        assert [place.region for place in actor.scorer._places[strict_stage.name]] == list(
-            strict_stage.regions
-        )
+        allowed = [place.region for place in actor.scorer._places[strict_stage.name]]
+        assert allowed == list(strict_stage.regions)
+    for other in others - {region.support for region in strict_stage.regions}:
+        actor.puppet.park(other)
+    actor.puppet.begin()
+    allowed = [place.region for place in actor.scorer._places[strict_stage.name]]
+    assert allowed == list(strict_stage.regions)
 
 
 @pytest.mark.parametrize(("task_id", "strict_stage", "miss"), _cases(KINDS))

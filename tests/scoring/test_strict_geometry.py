@@ -83,17 +83,20 @@ def _inside_any(model, geoms: np.ndarray, point: np.ndarray) -> bool:
     return bool(np.any(np.all(offsets < model.geom_size[geoms], axis=1)))
 
 
-@pytest.mark.parametrize("task_id", [8])
+@pytest.mark.parametrize(
+    ("task_id", "dish", "food"),
+    [(8, tasks.FRYPAN_BOWL, "chocolate_pudding_1"), (25, tasks.SECOND_PLATE, "butter_1")],
+)
 @pytest.mark.parametrize(
     ("height", "inside"), [(0.002, True), (-0.002, False), (0.057, True), (0.063, False)]
 )
-def test_the_height_of_the_frying_pans_bowl(
-    task_id: int, height: float, inside: bool, stage: Stage
+def test_the_height_of_a_dish(  # noqa: PLR0917
+    task_id: int, dish: Disc, food: str, height: float, inside: bool, stage: Stage
 ) -> None:
     puppet = Puppet(stage, golden_for(task_id).settled)
-    pan = puppet.view().body_position("frypan_1")
-    puppet.centre_over("chocolate_pudding_1", pan + np.array([0.0, 0.0, height]))
-    outside = tasks.FRYPAN_BOWL.outside("chocolate_pudding_1", puppet.state(), pan, LIMITS)
+    base = puppet.view().body_position(dish.support)
+    puppet.centre_over(food, base + np.array([0.0, 0.0, height]))
+    outside = dish.outside(food, puppet.state(), base, LIMITS)
     assert (outside <= 0.0) is inside
 
 

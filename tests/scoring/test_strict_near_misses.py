@@ -14,6 +14,7 @@ from pytest_robomem.scoring.strict.joints import DRAWER
 from pytest_robomem.scoring.strict.regions import (
     BodyBox,
     Disc,
+    Region,
     SiteBox,
     StartPlace,
     TableTop,
@@ -225,6 +226,13 @@ def _too_early(actor: Actor, stage: Placed) -> None:
     actor.puppet.show(REST_STEPS)
 
 
+def _alone(actor: Actor, stage: Placed) -> None:
+    joint = drawer_of(_region(actor, stage))
+    if joint is not None:
+        actor.move_joint(joint, full_opening(joint))
+    actor.place(stage)
+
+
 def _taken_away(actor: Actor, stage: Placed) -> None:
     _lay_down(actor, stage)
     actor.puppet.show(REST_STEPS)
@@ -273,6 +281,7 @@ PLACED = (
     Miss("wrong_object", _wrong_object, "", lambda stage: not _back_to_start(stage)),
     Miss("wrong_place", _wrong_place),
     Miss("too_early", _too_early, "", _has_predecessor),
+    Miss("without_what_comes_before", _alone, "waits for", _has_predecessor),
     Miss("taken_away", _taken_away),
     Miss("not_upright", _leaning(16.0), "does not stand upright", _back_to_start),
     Miss("lying", _leaning(90.0), "does not stand upright", _back_to_start),
@@ -308,11 +317,15 @@ def _wrong_drawer(actor: Actor, stage: Opened) -> None:
     actor.move_joint(other, full_opening(other))
 
 
-def _open_before(actor: Actor, stage: Opened) -> None:
+def _open_early(actor: Actor, stage: Opened) -> None:
     joint = actor._joint_to_open(stage)
     actor.move_joint(joint, full_opening(joint))
-    if not stage.after:
-        actor.puppet.begin()
+    actor.puppet.show(3)
+
+
+def _open_from_the_start(actor: Actor, stage: Opened) -> None:
+    _open_early(actor, stage)
+    actor.puppet.begin()
     actor.puppet.show(3)
 
 
@@ -324,7 +337,8 @@ OPENED = (
     Miss("part_open", _part_open, "% open"),
     Miss("wrong_way", _wrong_way),
     Miss("wrong_drawer", _wrong_drawer, "", _one_drawer),
-    Miss("open_before_its_turn", _open_before),
+    Miss("open_before_its_turn", _open_early, "waits for", _has_predecessor),
+    Miss("open_from_the_start", _open_from_the_start),
 )
 
 
@@ -500,6 +514,7 @@ JUST_ENOUGH = {
         Miss("creeping", _creeping),
         Miss("turning_slowly", _turning_slowly, applies=lambda stage: not _on_plate(stage)),
         Miss("long_enough", _long_enough),
+        Miss("leaning", _leaning(20.0), applies=lambda stage: not stage.upright),
         Miss("nearly_upright", _leaning(14.0), applies=_back_to_start),
         Miss("near_its_place", _away_from_start(0.97 * DEMANDED.returned), "", _back_to_start),
     ),
@@ -520,6 +535,38 @@ def test_just_enough(task_id: int, strict_stage: StrictStage, enough: Miss, stag
     actor = Actor(task_id, stage)
     enough.act(actor, strict_stage)
     assert actor.done(strict_stage.name), actor.scorer.explain(actor.puppet.view())
+
+
+def _somewhere_in(actor: Actor, region: Region) -> np.ndarray:
+    start_or_table = isinstance(region, StartPlace | TableTop)
+    return np.array([*FREE_SPOT, 0.43]) if start_or_table else _border(actor, region, 0, 1, -0.02)
+
+
+@pytest.mark.parametrize(
+    ("task_id", "strict_stage"),
+    [
+        pytest.param(task_id, stage, id=f"task{task_id:02d}-{stage.name}")
+        for task_id, task in TASKS.items()
+        for stage in task.stages
+        if isinstance(stage, Placed) and task_id not in (4, 5)
+    ],
+)
+def test_a_place_stays_allowed_whether_something_is_there_at_the_start_or_not(
+    task_id: int, strict_stage: Placed, stage: Stage
+) -> None:
+    actor = Actor(task_id, stage)
+    others = actor.puppet.view().movable_bodies() - {strict_stage.obj}
+    for region in strict_stage.regions:
+        other = min(others - {region.support})
+        actor.puppet.centre_over(other, _somewhere_in(actor, region))
+        actor.puppet.begin()
+        allowed = [place.region for place in actor.scorer._places[strict_stage.name]]
+        assert allowed == list(strict_stage.regions)
+    for other in others - {region.support for region in strict_stage.regions}:
+        actor.puppet.park(other)
+    actor.puppet.begin()
+    allowed = [place.region for place in actor.scorer._places[strict_stage.name]]
+    assert allowed == list(strict_stage.regions)
 
 
 @pytest.mark.parametrize(("task_id", "strict_stage", "miss"), _cases(KINDS))

@@ -281,11 +281,13 @@ def _chosen(
 ) -> tuple[Region, ...]:
     if stage.choice is Choice.ANY:
         return stage.regions
-    others = movable - {stage.obj}
     wanted = stage.choice is Choice.OCCUPIED
     return tuple(
         region
         for region in stage.regions
         if wanted
-        == any(region.outside(other, start, start.centre(other), limits) <= 0 for other in others)
+        == any(
+            region.outside(other, start, start.centre(other), limits) <= 0
+            for other in movable - {stage.obj, region.support}
+        )
     )

@@ -90,7 +90,7 @@ def _inside_any(model, geoms: np.ndarray, point: np.ndarray) -> bool:
 @pytest.mark.parametrize(
     ("height", "inside"), [(0.002, True), (-0.002, False), (0.057, True), (0.063, False)]
 )
-def test_the_height_of_a_dish(  # noqa: PLR0917
+def test_the_height_of_a_dish(
     task_id: int, dish: Disc, food: str, height: float, inside: bool, stage: Stage
 ) -> None:
     puppet = Puppet(stage, golden_for(task_id).settled)

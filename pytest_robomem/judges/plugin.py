@@ -11,7 +11,7 @@ import pytest
 from .collection import JudgeItem, add_options, collect_file, refuse_files_without_model
 from .fixtures import navigation_judge, plan_judge, rollout_judge
 from .judging import ERROR_PROPERTY
-from .options import results_folder
+from .options import DEFAULT_RESULTS, results_folder
 from .session import JudgeResults, on_controller
 from .state import LEDGER_INPUT, STATE_KEY, JudgeState, judge_state
 
@@ -20,6 +20,17 @@ __all__ = ["navigation_judge", "plan_judge", "rollout_judge"]
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     add_options(parser)
+    try:
+        parser.getgroup("robomem").addoption(
+            "--robomem-results",
+            metavar="DIR",
+            default=None,
+            help=f"folder of results ({DEFAULT_RESULTS})",
+        )
+    except ValueError:
+        pass  # the main plugin has registered it
+    else:
+        parser.addini("robomem_results", f"folder of results ({DEFAULT_RESULTS})", default=None)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -168,7 +168,12 @@ def add_options(parser: Any) -> None:
         else:
             arguments["metavar"] = option.metavar or "|".join(option.choices)
         default = f" [{option.default}]" if option.default not in (None, "{}") else ""
-        group.addoption(option.flag, help=option.help + default, **arguments)
+        try:
+            group.addoption(option.flag, help=option.help + default, **arguments)
+        except ValueError:
+            if option.key != "results":
+                raise
+            continue  # the judges' plugin, loaded before this one, has registered the same
         parser.addini(option.ini, f"{option.help} (as {option.flag})", default=None)
 
 

@@ -18,6 +18,7 @@ from benchmarks.measure import Comparison, arguments, report, scene_files
 from benchmarks.processes import STOCK, run
 
 SETTLE_STEPS = 10
+_WHAT = ("no images", "images")
 _EPISODES = """
 import time
 import cv2
@@ -99,17 +100,19 @@ def main() -> None:
     bars = {(1, 10): 8.0, (1, 5): 4.4, (0, 10): 60.0}
     comparisons, per_worker = [], {}
     for workers in map(int, options.workers.split(",")):
-        for (images, replan), bar in bars.items():
-            what = f"replan {replan}, {'images' if images else 'no images'}, -n {workers}"
-            comparison = Comparison(f"public : ours, s, {what}", bar)
-            for task in options.tasks.split(","):
-                for _ in range(options.rounds):
-                    public = public_way(task, options.steps, options.episodes, workers)
-                    ours = our_way(
-                        task, options.steps, options.episodes, workers, images, replan
-                    )
-                    comparison.add(public, ours)
+        found = {
+            ways: Comparison(
+                f"public : ours, s, replan {ways[1]}, {_WHAT[ways[0]]}, -n {workers}", bar
+            )
+            for ways, bar in bars.items()
+        }
+        for task in options.tasks.split(",") * options.rounds:
+            public = public_way(task, options.steps, options.episodes, workers)
+            for ways, comparison in found.items():
+                ours = our_way(task, options.steps, options.episodes, workers, *ways)
+                comparison.add(public, ours)
+                print(comparison.line(), flush=True)
+        for comparison in found.values():
             comparisons.append(comparison)
-            print(comparison.line(), flush=True)
-            per_worker[what] = comparison.summary()["ours_median"]
+            per_worker[comparison.what] = comparison.summary()["ours_median"]
     report("loop", comparisons, options.json, seconds_an_episode=per_worker)

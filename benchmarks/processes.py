@@ -57,7 +57,9 @@ print(json.dumps({key: int(values[key].split()[0]) * 1024 for key in ("VmRSS", "
 def run(program: str, scene: Path, cameras: bool, more: str = "") -> dict[str, Any]:
     """Run a program up to its first step; gives ``seconds`` and the memory in bytes."""
     source = program.replace("CAMERAS", str(cameras)) + more + _MEMORY
-    environment = {**os.environ, "MUJOCO_GL": "osmesa", "PYOPENGL_PLATFORM": "osmesa"}
+    environment = dict(os.environ)
+    if cameras:  # otherwise MuJoCo would load a renderer that nobody needs
+        environment.update(MUJOCO_GL="osmesa", PYOPENGL_PLATFORM="osmesa")
     started = time.perf_counter()
     finished = subprocess.run(
         [sys.executable, "-c", source, str(scene)],

@@ -168,12 +168,7 @@ def add_options(parser: Any) -> None:
         else:
             arguments["metavar"] = option.metavar or "|".join(option.choices)
         default = f" [{option.default}]" if option.default not in (None, "{}") else ""
-        try:
-            group.addoption(option.flag, help=option.help + default, **arguments)
-        except ValueError:
-            if option.key != "results":
-                raise
-            continue  # the judges' plugin, loaded before this one, has registered the same
+        group.addoption(option.flag, help=option.help + default, **arguments)
         parser.addini(option.ini, f"{option.help} (as {option.flag})", default=None)
 
 

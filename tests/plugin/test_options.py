@@ -114,12 +114,3 @@ def test_the_key_of_a_policy_is_in_no_file_and_no_output(bench: Bench) -> None:
         assert "sesame" not in text
     for path in written:
         assert b"sesame" not in path.read_bytes(), path
-
-
-def test_the_judges_plugin_may_be_loaded_first(bench: Bench) -> None:
-    """Both plugins know --robomem-results; whoever comes first registers it."""
-    result = bench.pytester.runpytest_subprocess(
-        *("-p", "pytest_robomem.judges.plugin", "--policy=mine", "--co", "-q", "-m", "task01"),
-        "--robomem-results=elsewhere",
-    )
-    assert result.ret == pytest.ExitCode.OK

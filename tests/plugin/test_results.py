@@ -147,11 +147,15 @@ def test_resume_runs_only_what_is_missing_or_was_an_error(bench: Bench, workers:
     assert len(bench.records()) == 4  # the journal keeps the error that was run again
 
 
-def test_resume_refuses_another_run(bench: Bench) -> None:
+@pytest.mark.parametrize(
+    ("option", "setting"),
+    [("--robomem-max-steps=7", "max_steps"), ("--robomem-stepper=portable", "stepper")],
+)
+def test_resume_refuses_another_run(bench: Bench, option: str, setting: str) -> None:
     bench.run("-m", "task01")
-    result = bench.run("-m", "task01", "--robomem-resume", "--robomem-max-steps=7")
+    result = bench.run("-m", "task01", "--robomem-resume", option)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["*differs in max_steps*"])
+    result.stderr.fnmatch_lines([f"*differs in {setting}*"])
 
 
 def test_the_journal_survives_a_killed_controller(bench: Bench) -> None:

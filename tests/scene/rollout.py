@@ -1,19 +1,18 @@
-"""Recomputes the recorded rollouts and writes how far each step is off.
+"""Recomputes the recorded rollout of a task and prints how far each step is off, as JSON.
 
-    python -m tests.scene.rollout FOLDER
+    python -m tests.scene.rollout TASK
 
 A process of its own, because the bits depend on the BLAS kernel, which is chosen when numpy loads.
 """
 
 import json
 import sys
-from pathlib import Path
 
 import numpy as np
 
 from pytest_robomem.resources import resource_dir
 from pytest_robomem.scene.model import DUMMY_ACTION, Scene
-from tests.golden import REFERENCE_SEED, SETTLING_STEPS, TASK_IDS, golden_for
+from tests.golden import REFERENCE_SEED, SETTLING_STEPS, golden_for
 
 
 def errors_of(task_id: int) -> list[float]:
@@ -32,11 +31,5 @@ def errors_of(task_id: int) -> list[float]:
     return errors
 
 
-def main(folder: Path) -> None:
-    """Write one JSON list for each task."""
-    for task_id in TASK_IDS:
-        (folder / f"task{task_id:02d}.json").write_text(json.dumps(errors_of(task_id)))
-
-
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    sys.stdout.write(json.dumps(errors_of(int(sys.argv[1]))))

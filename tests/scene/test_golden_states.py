@@ -94,19 +94,17 @@ def test_golden_initial_and_settled_states(task_id: int) -> None:
 
 
 @pytest.mark.skipif(not REFERENCE, reason="rollouts compare with mujoco 2.3.7 only")
-def test_golden_rollout(task_id: int, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_golden_rollout(task_id: int) -> None:
     """The recorded rollout's first 20 steps, computed with the recording's BLAS kernel."""
-    folder = tmp_path_factory.getbasetemp() / "rollouts"
-    report = folder / f"task{task_id:02d}.json"
-    if not report.exists():
-        folder.mkdir(exist_ok=True)
-        subprocess.run(
-            [sys.executable, "-m", "tests.scene.rollout", str(folder)],
-            check=True,
-            cwd=ROOT,
-            env={**os.environ, "OPENBLAS_CORETYPE": "Haswell"},
-        )
-    errors = json.loads(report.read_text())
+    finished = subprocess.run(
+        [sys.executable, "-m", "tests.scene.rollout", str(task_id)],
+        check=True,
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env={**os.environ, "OPENBLAS_CORETYPE": "Haswell"},
+    )
+    errors = json.loads(finished.stdout)
     beyond = next((step for step, error in enumerate(errors) if error > 1e-6), None)
     sys.stdout.write(f"task {task_id}: beyond 1e-6 from step {beyond} of {len(errors)}\n")
     assert max(errors[:21]) <= 1e-6

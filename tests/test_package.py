@@ -1,5 +1,7 @@
 """The package as users get it."""
 
+import os
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -63,18 +65,40 @@ def test_the_wheel_holds_tasks_scenes_and_prompts(wheel: Path) -> None:
     assert not [name for name in names if "__pycache__" in name]
 
 
+def _link_dependencies(site_packages: Path) -> None:
+    """Put this environment's dependencies into a new one, beside the wheel, as pip would.
+
+    This package itself is left out, so that the wheel's own files are what is tested.
+    """
+    for folder in {sysconfig.get_path("purelib"), *sys.path}:
+        if not folder.endswith("site-packages"):
+            continue
+        for entry in Path(folder).iterdir():
+            target = site_packages / entry.name
+            if "robomem" in entry.name or entry.suffix == ".pth" or target.exists():
+                continue
+            if entry.is_dir():
+                shutil.copytree(entry, target, copy_function=_link)
+            else:
+                _link(str(entry), str(target))
+
+
+def _link(source: str, target: str) -> None:
+    """Link a file, or copy it where the folders are on different disks."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
+
+
 def test_the_wheel_runs_a_task_from_an_empty_folder(wheel: Path, tmp_path: Path) -> None:
     environment, empty = tmp_path / "environment", tmp_path / "empty"
     empty.mkdir()
     venv.create(environment, with_pip=True)
     python = environment / "bin" / "python"
     subprocess.run([python, "-m", "pip", "install", "--quiet", "--no-deps", wheel], check=True)
-    # The dependencies are those of this environment; installing them anew shows nothing.
     site_packages = next((environment / "lib").glob("python*/site-packages"))
-    dependencies = [sysconfig.get_path("purelib"), *sys.path]
-    (site_packages / "dependencies.pth").write_text(
-        "\n".join(path for path in dependencies if path.endswith("site-packages"))
-    )
+    _link_dependencies(site_packages)
     finished = subprocess.run(
         [
             *(python, "-m", "pytest", "--policy=hold", "--robomem-max-steps=5"),

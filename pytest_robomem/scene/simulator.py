@@ -10,6 +10,7 @@ import importlib.metadata
 import logging
 import os
 import shutil
+import sys
 import tempfile
 import warnings
 from collections.abc import Iterator
@@ -34,6 +35,8 @@ def load_simulator() -> None:
         SimulatorError: a package is missing or has a version that does not fit.
     """
     _check_versions()
+    # LIBERO counts the places of its assets and refuses two: one folder named twice is two to it.
+    sys.path[:] = list(dict.fromkeys(sys.path))
     with _quiet_imports():
         try:
             importlib.import_module("mujoco")

@@ -1,6 +1,9 @@
 """Collecting tasks: where they are, what their items are called, and one item for each seed."""
 
+import importlib.util
+import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -13,6 +16,27 @@ SEED_FIXTURE = "robomem_seed"
 
 class TaskModule(pytest.Module):
     """A module of packaged tasks; its id does not tell where the package is installed."""
+
+    def _getobj(self) -> ModuleType:
+        return load_packaged(self.path)
+
+
+def load_packaged(path: Path) -> ModuleType:
+    """Import a module of packaged tasks under a name of its own.
+
+    pytest's own import would put the folder of all installed packages into the search path a second
+    time, with which LIBERO does not find its assets; and a user may have a module of that name.
+    """
+    name = f"_robomem_{path.stem}"
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
 
 
 def packaged_module(module_path: Path, parent: pytest.Collector) -> TaskModule | None:

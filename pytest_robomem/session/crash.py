@@ -1,14 +1,12 @@
 """The record of an episode whose worker died: only the item's id is left."""
 
-import importlib.util
 import re
-from types import ModuleType
 
 import pytest
 
 from pytest_robomem.resources import resource_dir
 from pytest_robomem.results.records import EpisodeResult
-from pytest_robomem.session.collection import TASKS_FOLDER
+from pytest_robomem.session.collection import TASKS_FOLDER, load_packaged
 from pytest_robomem.session.transfer import error_record, repeat_command
 from pytest_robomem.settings import Settings
 from pytest_robomem.task import Task, task_of
@@ -36,7 +34,7 @@ def _task(path: str, function: str) -> Task:
     folder, _, file_name = path.rpartition("/")
     packaged = resource_dir(TASKS_FOLDER) / file_name
     if folder == TASKS_FOLDER and packaged.is_file():
-        declared = task_of(getattr(_load(packaged.stem), function, None))
+        declared = task_of(getattr(load_packaged(packaged), function, None))
         if declared is not None:
             return declared
     # A task of the user's own: its module is not imported here, where nobody asked for it.
@@ -49,13 +47,3 @@ def _task(path: str, function: str) -> Task:
         family="",
         memory=(),
     )
-
-
-def _load(stem: str) -> ModuleType:
-    path = resource_dir(TASKS_FOLDER) / f"{stem}.py"
-    spec = importlib.util.spec_from_file_location(f"_robomem_{stem}", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module

@@ -1,1 +1,0 @@
-"""The 26 tasks of RoboMemArena as tests, one module a family."""

@@ -3,8 +3,13 @@
 import os
 
 import pytest
+from hypothesis import settings
 
 from pytest_robomem.scene.gl import gpu_renderer, library_missing
+
+# How long an example takes says nothing about right or wrong.
+settings.register_profile("robomem", deadline=None)
+settings.load_profile("robomem")
 
 
 @pytest.fixture

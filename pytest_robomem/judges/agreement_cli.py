@@ -27,11 +27,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write `agreement.json`, show a table, and return an exit status (2: unusable input)."""
+    from pytest_robomem.results.files import write_text  # noqa: PLC0415
+
     from .agreement import compare, read_labels  # noqa: PLC0415
     from .outcomes import JudgeError  # noqa: PLC0415
     from .report import latest_verdicts  # noqa: PLC0415
     from .session import JOURNAL_NAME  # noqa: PLC0415
-    from .tables import write_text  # noqa: PLC0415
 
     try:
         journal = arguments.folder / JOURNAL_NAME

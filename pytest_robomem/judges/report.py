@@ -10,6 +10,8 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
+from pytest_robomem.results.files import write_text
+
 from .aggregation import Output, aggregate, output_of
 from .journal import read_journal
 from .navigation_metrics import METRICS
@@ -25,7 +27,6 @@ from .tables import (
     navigation_row,
     plan_row,
     write_table,
-    write_text,
 )
 from .traces import PlanTrace
 from .verdicts import (

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from pytest_robomem.results.files import write_text
 
 from .navigation_metrics import ALL_METRICS, GATES
 from .textsafe import encodable
@@ -120,20 +120,6 @@ def navigation_row(verdict: NavigationVerdict) -> dict[str, Any]:
         **(verdict.gates or {}),
         "inconsistent": verdict.inconsistent,
     }
-
-
-def write_text(path: Path, text: str) -> None:
-    """Replace a file atomically. Raises `OSError`."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
 
 
 def write_table(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:

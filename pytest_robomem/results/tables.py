@@ -3,12 +3,11 @@
 import csv
 import io
 import json
-import os
-import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from pytest_robomem.results.files import write_text
 from pytest_robomem.results.records import EpisodeResult
 from pytest_robomem.results.summary import GroupSummary, grouped, macro_mean, summarise
 
@@ -191,20 +190,3 @@ def _one_line(value: object) -> object:
 
 def _write_json(path: Path, content: object) -> None:
     write_text(path, json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a file that is whole at every moment."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(
-        "w", dir=path.parent, prefix=f".{path.name}-", delete=False, encoding="utf-8"
-    ) as partial:
-        partial.write(text)
-    Path(partial.name).chmod(0o666 & ~_umask())
-    os.replace(partial.name, path)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

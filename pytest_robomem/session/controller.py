@@ -11,11 +11,12 @@ import pytest
 
 from pytest_robomem import package_version
 from pytest_robomem.report.terminal import summary_lines
+from pytest_robomem.results.files import write_text
 from pytest_robomem.results.journal import Journal, read_journal
 from pytest_robomem.results.records import EpisodeResult
 from pytest_robomem.results.stored import JOURNAL_NAME
 from pytest_robomem.results.summary import latest
-from pytest_robomem.results.tables import write_tables, write_text
+from pytest_robomem.results.tables import write_tables
 from pytest_robomem.scene.gl import gpu_renderer, library_missing
 from pytest_robomem.scene.simulator import simulator_versions
 from pytest_robomem.scoring.versions import RULE_VERSIONS
@@ -26,8 +27,10 @@ from pytest_robomem.settings import Settings, public_arguments
 
 RUN_NAME = "run.json"
 # Runs that differ in one of these must not share a results folder.
-_SAME_RUN = ("policy", "policy_kwargs", "rules", "success", "max_steps", "replan_steps")
-_SAME_RUN_ALSO = ("settle_steps", "image_size", "prompts", "stepper")
+_SAME_RUN = (
+    *("policy", "policy_kwargs", "rules", "success", "max_steps", "replan_steps"),
+    *("settle_steps", "image_size", "prompts", "stepper"),
+)
 
 
 class Controller:
@@ -165,7 +168,7 @@ class Controller:
     def _identity(self) -> dict[str, Any]:
         settings = self._settings.public_dump()
         return {
-            **{key: settings[key] for key in (*_SAME_RUN, *_SAME_RUN_ALSO)},
+            **{key: settings[key] for key in _SAME_RUN},
             "versions": simulator_versions(),
             "robomem": package_version(),
         }

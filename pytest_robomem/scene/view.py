@@ -40,6 +40,7 @@ class SimulatorView:
         self._local_corners: dict[int, Array] = {}  # of a body's own collision geoms, [n, 8, 3]
         self._plain_names = [name.removesuffix(_MAIN) for name in self._bodies]
         self._boxes: dict[int, Box] = {}
+        self._found: dict[str, int] = {}  # bodies by the names they were asked for
 
     def has_body(self, name: str) -> bool:
         """Whether the scene has that body."""
@@ -55,23 +56,26 @@ class SimulatorView:
 
     def body_position(self, name: str) -> Array:
         """Position [3] of a body's origin."""
-        return np.array(self._data.xpos[self._body(name)])
+        position: Array = self._data.xpos[self._body(name)].copy()
+        return position
 
     def body_rotation(self, name: str) -> Array:
         """Rotation matrix [3, 3] of a body."""
-        return np.array(self._data.xmat[self._body(name)]).reshape(3, 3)
+        rotation: Array = self._data.xmat[self._body(name)].reshape(3, 3).copy()
+        return rotation
 
     def body_quaternion(self, name: str) -> Array:
         """Orientation [4] of a body."""
-        return np.array(self._data.xquat[self._body(name)])
+        quaternion: Array = self._data.xquat[self._body(name)].copy()
+        return quaternion
 
     def site_pose(self, name: str) -> Pose:
         """Position, rotation matrix and half sizes of a site."""
         site = self._require(self._sites, "site", name)
         return Pose(
-            position=np.array(self._data.site_xpos[site]),
-            rotation=np.array(self._data.site_xmat[site]).reshape(3, 3),
-            half_size=np.array(self._model.site_size[site]),
+            position=self._data.site_xpos[site].copy(),
+            rotation=self._data.site_xmat[site].reshape(3, 3).copy(),
+            half_size=self._model.site_size[site].copy(),
         )
 
     def movable_objects(self) -> list[str]:
@@ -183,9 +187,12 @@ class SimulatorView:
         return None
 
     def _body(self, name: str) -> int:
-        found = self._find_body(name)
+        found = self._found.get(name)
         if found is None:
-            raise UnknownNameError("body", name, self._bodies)
+            found = self._find_body(name)
+            if found is None:
+                raise UnknownNameError("body", name, self._bodies)
+            self._found[name] = found
         return found
 
     @staticmethod

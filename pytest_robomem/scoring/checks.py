@@ -66,20 +66,51 @@ class Names:
         ]
 
 
+class StageTilts:
+    """Tilts of the wrist since the current stage began, rad, one per policy step.
+
+    Their extremes and counts are kept along, so that a step costs the same however long the stage
+    has lasted.
+    """
+
+    def __init__(self) -> None:
+        self._tilts: list[float] = []
+        self._beyond: dict[float, tuple[int, int]] = {}  # angle: samples looked at, beyond it
+        self._low, self._high = math.inf, -math.inf
+
+    def __len__(self) -> int:
+        return len(self._tilts)
+
+    def append(self, tilt: float) -> None:
+        """Add the tilt of a step."""
+        self._tilts.append(tilt)
+        self._low, self._high = min(self._low, tilt), max(self._high, tilt)
+
+    @property
+    def span(self) -> float:
+        """Largest minus smallest tilt; 0 without samples."""
+        return self._high - self._low if self._tilts else 0.0
+
+    def beyond(self, angle: float) -> int:
+        """Number of steps with a tilt above an angle."""
+        seen, count = self._beyond.get(angle, (0, 0))
+        count += sum(tilt > angle for tilt in self._tilts[seen:])
+        self._beyond[angle] = len(self._tilts), count
+        return count
+
+
 @dataclass
 class History:
     """What a check may know of the episode so far.
 
     Attributes:
         start_bodies, start_sites: positions [3] after settling, before the first action.
-        end_effector_tilts: angle of the gripper's approach to world up, rad, one per policy step.
-        stage_start: number of samples there were when the current stage began.
+        stage_tilts: angles of the gripper's approach to world up since the current stage began.
     """
 
     start_bodies: dict[str, Array] = field(default_factory=dict)
     start_sites: dict[str, Array] = field(default_factory=dict)
-    end_effector_tilts: list[float] = field(default_factory=list)
-    stage_start: int = 0
+    stage_tilts: StageTilts = field(default_factory=StageTilts)
 
     @classmethod
     def of(cls, names: "Names", state: StateView) -> "History":
@@ -373,14 +404,13 @@ class WristTilt:
 
     def limits(self, state: StateView, history: History) -> tuple[Limit, ...]:
         """See :class:`Check`."""
-        tilts = history.end_effector_tilts[history.stage_start :]
-        span = max(tilts) - min(tilts) if tilts else 0.0
+        tilts = history.stage_tilts
         limits = [
             Limit("steps in this stage", len(tilts), self.min_samples, inclusive=True, unit=""),
-            Limit("range of the wrist's tilt", span, self.tilt_range, unit="rad"),
+            Limit("range of the wrist's tilt", tilts.span, self.tilt_range, unit="rad"),
         ]
         if self.hold_angle is not None:
-            held = sum(tilt > self.hold_angle for tilt in tilts)
+            held = tilts.beyond(self.hold_angle)
             quantity = f"steps tilted beyond {self.hold_angle:g} rad"
             limits.append(Limit(quantity, held, self.hold_frames, unit=""))
         return tuple(limits)

@@ -24,7 +24,7 @@ from pytest_robomem.scoring.checks import (
     NearSiteRadius,
     holds,
 )
-from pytest_robomem.scoring.pours import PourSample, TiltAndReturn
+from pytest_robomem.scoring.pours import PourSample, PourWindow, TiltAndReturn
 from pytest_robomem.scoring.rulebook import INCOMPLETE, Rulebook
 from pytest_robomem.scoring.stages import require_names
 from pytest_robomem.scoring.state import StateView
@@ -258,7 +258,8 @@ class OfficialScorer:
     def _start(self, history: History) -> None:
         self._history = history
         self._completed_at: dict[str, int] = {}
-        self._samples: list[PourSample] = []
+        self._window: PourWindow | None = None
+        self._carried_over: list[PourSample] = []
         self._success_step: int | None = None
         self._extra_pour_step: int | None = None
         self._monitor_end_step: int | None = None
@@ -314,18 +315,25 @@ class OfficialScorer:
         check = stage.check
         if not isinstance(check, TiltAndReturn):
             return holds(check, state, self._history)
-        self._samples.append(check.sample(state))
-        if not check.poured(self._samples):
+        window = self._window_of(check)
+        window.append(check.sample(state))
+        if not window.poured:
             return False
-        self._samples = self._samples[-1:]
+        self._window, self._carried_over = None, window.samples[-1:]
         return True
+
+    def _window_of(self, pour: TiltAndReturn) -> PourWindow:
+        if self._window is None:
+            self._window = PourWindow(pour, self._carried_over)
+        return self._window
 
     def _watch_for_extra_pour(self, state: StateView, step: int) -> None:
         check = self._pours[-1].check
         assert isinstance(check, TiltAndReturn)
         assert self._success_step is not None
-        self._samples.append(check.sample(state))
-        if check.poured(self._samples):
+        window = self._window_of(check)
+        window.append(check.sample(state))
+        if window.poured:
             self._extra_pour_step = step
             self._finished = True
         if step - self._success_step >= EXTRA_POUR_STEPS:
@@ -383,7 +391,7 @@ class OfficialScorer:
             return ""
         check = current.check
         limits = (
-            check.limits(self._samples)
+            check.limits(self._window_of(check).samples)
             if isinstance(check, TiltAndReturn)
             else check.limits(state, self._history)
         )

@@ -2,7 +2,7 @@
 
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -107,3 +107,45 @@ class TiltAndReturn:
             inclusive=True,
         )
         return (steps, tilted, returned, near)
+
+
+class PourWindow:
+    """Samples since a stage began, looked at once each: a long window costs no more than a short.
+
+    Args:
+        pour: what is looked for.
+        samples: with which the window begins.
+    """
+
+    def __init__(self, pour: TiltAndReturn, samples: Iterable[PourSample] = ()) -> None:
+        self._pour = pour
+        self.samples = list(samples)
+        self._looked_at = 0
+        self._nearest = math.inf
+        self._begun = self._ended = False
+        self._rest: float | None = None
+
+    def append(self, sample: PourSample) -> None:
+        """Add the sample of a step."""
+        self.samples.append(sample)
+
+    @property
+    def poured(self) -> bool:
+        """The same as :meth:`TiltAndReturn.poured` of the samples."""
+        pour = self._pour
+        if len(self.samples) < pour.warm_up:  # the angle at rest is not settled
+            return pour.poured(self.samples)
+        if self._rest is None:
+            self._rest = statistics.median(s.tilt for s in self.samples[: pour.warm_up])
+        for sample in self.samples[self._looked_at :]:
+            self._look_at(sample, abs(sample.tilt - self._rest))
+        self._looked_at = len(self.samples)
+        enough = len(self.samples) >= pour.min_samples
+        return enough and self._ended and self._nearest <= pour.radius
+
+    def _look_at(self, sample: PourSample, turn: float) -> None:
+        if self._ended or not (self._begun or turn >= self._pour.tilt):
+            return
+        self._nearest = min(self._nearest, sample.distance)
+        self._ended = self._begun and turn <= self._pour.back
+        self._begun = True

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pytest_robomem.scoring.checks import Check, History, Names, holds, wrist_tilt
+from pytest_robomem.scoring.checks import Check, History, Names, StageTilts, holds, wrist_tilt
 from pytest_robomem.scoring.state import StateView, UnknownNameError
 
 
@@ -88,10 +88,10 @@ class StageMachine:
     def update(self, state: StateView, step: int) -> None:
         """Take in the state after policy step ``step``."""
         history = self._history
-        history.end_effector_tilts.append(wrist_tilt(state.end_effector_quaternion()))
+        history.stage_tilts.append(wrist_tilt(state.end_effector_quaternion()))
         while (stage := self.current) is not None and holds(stage.check, state, history):
             self.completed_at[stage.name] = step
-            history.stage_start = len(history.end_effector_tilts)
+            history.stage_tilts = StageTilts()
             if not self._several_per_step:
                 return
 

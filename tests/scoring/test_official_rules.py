@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pytest_robomem.scoring.official import scorer_for
-from pytest_robomem.scoring.pours import PourSample, TiltAndReturn
+from pytest_robomem.scoring.pours import PourSample, PourWindow, TiltAndReturn
 from tests.golden import Stage, golden_for
 from tests.scoring.puppet import Puppet
 
@@ -140,3 +142,23 @@ def test_a_third_pour_ends_the_episode(task_id: int, stage: Stage) -> None:
 )
 def test_what_a_pour_is(samples: list[PourSample], poured: bool) -> None:
     assert POUR.poured(samples) is poured
+    assert PourWindow(POUR, samples).poured is poured
+
+
+@given(
+    st.lists(
+        st.builds(
+            PourSample,
+            st.sampled_from([0.0, 0.05, 0.1, 0.15, 0.16, 0.3]),
+            st.sampled_from([0.1, 0.2, 0.21]),
+        ),
+        max_size=24,
+    )
+)
+def test_a_window_that_grows_says_at_every_step_what_all_its_samples_say(
+    samples: list[PourSample],
+) -> None:
+    window = PourWindow(POUR)
+    for count, sample in enumerate(samples, start=1):
+        window.append(sample)
+        assert window.poured is POUR.poured(samples[:count])

@@ -14,8 +14,15 @@ import numpy as np
 import pytest
 
 from pytest_robomem.scoring import guide, official
-from pytest_robomem.scoring.checks import MICROWAVE_CLOSED_ANGLE, MICROWAVE_HINGE, History, holds
+from pytest_robomem.scoring.checks import (
+    MICROWAVE_CLOSED_ANGLE,
+    MICROWAVE_HINGE,
+    History,
+    WristTilt,
+    holds,
+)
 from pytest_robomem.scoring.pours import PourSample, TiltAndReturn
+from pytest_robomem.scoring.stages import Stage, StageMachine
 from pytest_robomem.scoring.state import Pose
 from tests.golden import ROOT
 
@@ -32,12 +39,25 @@ class FakeState:
     bodies: dict[str, np.ndarray] = field(default_factory=dict)
     sites: dict[str, np.ndarray] = field(default_factory=dict)
     hinge: float = 0.0
+    end_effector: np.ndarray = field(default_factory=lambda: np.array([1.0, 0.0, 0.0, 0.0]))
+
+    def has_body(self, name: str) -> bool:
+        return name in self.bodies
+
+    def has_site(self, name: str) -> bool:
+        return name in self.sites
+
+    def has_joint(self, name: str) -> bool:
+        return name == MICROWAVE_HINGE
 
     def body_position(self, name: str) -> np.ndarray:
         return self.bodies[name]
 
     def site_pose(self, name: str) -> Pose:
         return Pose(self.sites[name], np.eye(3), np.zeros(3))
+
+    def end_effector_quaternion(self) -> np.ndarray:
+        return self.end_effector
 
     def joint_position(self, name: str) -> float:
         assert name == MICROWAVE_HINGE
@@ -136,8 +156,9 @@ def _probes(stage: dict[str, Any]) -> Iterator[Probe]:  # noqa: PLR0912 - one ca
         yield from _returned(stage)
     elif kind == "eef_tilt_range":
         for tilts, expected in _wrist_tilts(stage):
-            # Samples from before the stage began must not count.
-            history = History(end_effector_tilts=[0.0, 3.0, *tilts], stage_start=2)
+            history = History()
+            for tilt in tilts:
+                history.stage_tilts.append(tilt)
             yield Probe(FakeState(), history, expected)
     else:
         origin = np.array(stage.get("point", (0.0, 0.0, 0.0)))
@@ -253,3 +274,15 @@ def test_optional_final_stages_are_the_published_ones(task: int) -> None:
 
 def test_the_closing_angle_is_that_of_the_revision_that_reads_the_hinge() -> None:
     assert pytest.approx(0.15) == MICROWAVE_CLOSED_ANGLE
+
+
+def test_what_the_wrist_did_before_a_stage_began_does_not_count() -> None:
+    wrist = WristTilt(tilt_range=0.5, min_samples=2)
+    machine = StageMachine([Stage("first", wrist), Stage("second", wrist)])
+    level, tilted = (np.array([np.cos(a / 2), np.sin(a / 2), 0.0, 0.0]) for a in (3.0, 2.0))
+    state = FakeState()
+    machine.begin(state)
+    for step, quaternion in enumerate((level, tilted, tilted, tilted, level), start=1):
+        state.end_effector = quaternion
+        machine.update(state, step)
+    assert machine.completed_at == {"first": 2, "second": 5}

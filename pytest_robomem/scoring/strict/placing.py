@@ -1,5 +1,6 @@
 """An object put into its place: inside, carried by it, released, at rest."""
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -37,7 +38,8 @@ class PlacingTracker:
         self._up = start.upward_axis(obj) if upright else None
         self._rest = RestTracker(obj, region.support, limits)
         self._quiet_steps = 0
-        self._shortfall = ""
+        self._outside = math.inf
+        self._unsettled = ""
         self.settled = False
         self.stay: Stay | None = None
         self.update(start, 0)
@@ -45,36 +47,35 @@ class PlacingTracker:
     @property
     def shortfall(self) -> str:
         """What is missing, for people; empty when the object is in its place."""
-        return self._shortfall
+        if self.settled:
+            return ""
+        if self._outside > 0.0:
+            return f"{self._obj} is {self._outside:.3f} m outside {self.region.label}"
+        return self._unsettled or (
+            f"{self._obj} is not at rest in {self.region.label} (moved "
+            f"{self._rest.displacement:.4f} m, turned {self._rest.turn:.3f} rad within "
+            f"{self._limits.rest_steps} steps)"
+        )
 
     def update(self, state: SceneState, step: int) -> None:
         """Take in the state after a step (0: the start)."""
-        limits = self._limits
         self._rest.update(state)
-        outside = self.region.outside(self._obj, state, self._start, limits)
-        if outside > 0.0:
+        self._outside = self.region.outside(self._obj, state, self._start, self._limits)
+        if self._outside > 0.0:
             self.stay = None
             self._quiet_steps = 0
             self.settled = False
-            self._shortfall = f"{self._obj} is {outside:.3f} m outside {self.region.label}"
             return
         if self.stay is None:
             self.stay = Stay(step, None)
-        self._shortfall = self._unsettled(state)
-        self._quiet_steps = 0 if self._shortfall else self._quiet_steps + 1
-        if not self._shortfall and not (
-            self._quiet_steps >= limits.rest_steps and self._rest.resting
-        ):
-            self._shortfall = (
-                f"{self._obj} is not at rest in {self.region.label} (moved "
-                f"{self._rest.displacement:.4f} m, turned {self._rest.turn:.3f} rad within "
-                f"{limits.rest_steps} steps)"
-            )
-        self.settled = not self._shortfall
+        self._unsettled = self._what_unsettles(state)
+        self._quiet_steps = 0 if self._unsettled else self._quiet_steps + 1
+        quiet = self._quiet_steps >= self._limits.rest_steps
+        self.settled = not self._unsettled and quiet and self._rest.resting
         if self.settled and self.stay.settled_at is None:
             self.stay = self.stay._replace(settled_at=step)
 
-    def _unsettled(self, state: SceneState) -> str:
+    def _what_unsettles(self, state: SceneState) -> str:
         obj, region = self._obj, self.region
         if not state.released(obj):
             return f"the robot still touches {obj}"

@@ -102,10 +102,9 @@ class PourCounter:
         )
 
     def _over_target(self, state: SceneState) -> bool:
-        view, target = state.view, self._target
-        rotation = view.body_rotation(self._container)
-        top = view.body_position(self._container) + rotation @ self._top
-        middle = view.body_position(target.body) + view.body_rotation(target.body) @ np.array(
+        target = self._target
+        top = state.position(self._container) + state.rotation(self._container) @ self._top
+        middle = state.position(target.body) + state.rotation(target.body) @ np.array(
             [*target.centre, 0.0]
         )
         away = math.hypot(float(top[0] - middle[0]), float(top[1] - middle[1]))

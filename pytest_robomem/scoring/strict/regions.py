@@ -42,7 +42,8 @@ class Region(Protocol):
 
 
 def _excess(local: Array, half_size: Array) -> float:
-    return float(np.max(np.abs(local) - half_size))
+    pairs = zip(local.tolist(), half_size.tolist(), strict=True)
+    return float(max(abs(value) - half for value, half in pairs))
 
 
 @dataclass(frozen=True)
@@ -172,5 +173,4 @@ def _above_table(obj: str, state: SceneState) -> float:
 
 
 def _in_frame(state: SceneState, body: str, point: Array) -> Array:
-    rotation = state.view.body_rotation(body)
-    return np.array((point - state.view.body_position(body)) @ rotation)
+    return np.array((point - state.position(body)) @ state.rotation(body))

@@ -2,13 +2,35 @@
 
 import math
 from collections import deque
+from functools import cached_property
 
 import numpy as np
 
+from pytest_robomem.scoring.state import Array
 from pytest_robomem.scoring.strict.limits import Limits
 from pytest_robomem.scoring.strict.scene import SceneState
 
-_Pose = tuple[tuple[float, ...], tuple[float, ...]]  # position, the rotation's nine entries
+
+class _Sample:
+    """An object and its carrier at one step; their relative pose is worked out when asked for.
+
+    Most objects are far from their place at most steps, where nobody asks.
+    """
+
+    def __init__(self, state: SceneState, obj: str, carrier: str) -> None:
+        self._obj: tuple[Array, Array] = state.position(obj), state.rotation(obj)
+        self._carrier: tuple[Array, Array] = state.position(carrier), state.rotation(carrier)
+
+    @cached_property
+    def offset(self) -> tuple[float, ...]:
+        """Position [3] of the object in the carrier's frame, m."""
+        in_frame: Array = (self._obj[0] - self._carrier[0]) @ self._carrier[1]
+        return tuple(in_frame.tolist())
+
+    @cached_property
+    def turned(self) -> tuple[float, ...]:
+        """Rotation matrix [9] of the object in the carrier's frame."""
+        return tuple(np.ravel(self._carrier[1].T @ self._obj[1]).tolist())
 
 
 class RestTracker:
@@ -27,23 +49,27 @@ class RestTracker:
         self._obj = obj
         self._carrier = carrier
         self._limits = limits
-        self._poses: deque[_Pose] = deque(maxlen=limits.rest_steps + 1)
-        self.displacement = math.inf
-        self.turn = math.inf
+        self._samples: deque[_Sample] = deque(maxlen=limits.rest_steps + 1)
 
     def update(self, state: SceneState) -> None:
         """Take in the next step."""
-        view = state.view
-        frame = view.body_rotation(self._carrier)
-        offset = (view.body_position(self._obj) - view.body_position(self._carrier)) @ frame
-        turned = frame.T @ view.body_rotation(self._obj)
-        pose: _Pose = tuple(offset.tolist()), tuple(np.ravel(turned).tolist())
-        self._poses.append(pose)
-        if len(self._poses) <= self._limits.rest_steps:
-            self.displacement = self.turn = math.inf
-            return
-        self.displacement = max(math.dist(pose[0], earlier[0]) for earlier in self._poses)
-        self.turn = max(_angle_between(pose[1], earlier[1]) for earlier in self._poses)
+        self._samples.append(_Sample(state, self._obj, self._carrier))
+
+    @property
+    def displacement(self) -> float:
+        """Largest distance of the last steps from the present one, m; at first infinite."""
+        if len(self._samples) <= self._limits.rest_steps:
+            return math.inf
+        now = self._samples[-1].offset
+        return max(math.dist(now, sample.offset) for sample in self._samples)
+
+    @property
+    def turn(self) -> float:
+        """Largest turn of the last steps against the present one, rad; at first infinite."""
+        if len(self._samples) <= self._limits.rest_steps:
+            return math.inf
+        now = self._samples[-1].turned
+        return max(_angle_between(now, sample.turned) for sample in self._samples)
 
     @property
     def resting(self) -> bool:

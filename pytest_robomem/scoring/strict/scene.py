@@ -16,7 +16,9 @@ _NOTHING: frozenset[str] = frozenset()
 
 
 class SceneState:
-    """A state with the contacts found once.
+    """One state, in which contacts, poses and extents are each worked out once.
+
+    It belongs to one instant: make a new one for the next.
 
     Args:
         view: the state; its contacts must belong to the same instant as its positions.
@@ -26,10 +28,30 @@ class SceneState:
     def __init__(self, view: StateView, movable: frozenset[str]) -> None:
         self.view = view
         self._movable = movable
-        self._touching: Mapping[str, frozenset[str]] = view.touching()
+        self._touching: Mapping[str, frozenset[str]] | None = None
+        self._positions: dict[str, Array] = {}
+        self._rotations: dict[str, Array] = {}
+        self._centres: dict[str, Array] = {}
+        self._extents: dict[str, tuple[float, float]] = {}
+
+    def position(self, body: str) -> Array:
+        """Position [3] of a body's origin, not to be written to."""
+        found = self._positions.get(body)
+        if found is None:
+            found = self._positions[body] = self.view.body_position(body)
+        return found
+
+    def rotation(self, body: str) -> Array:
+        """Rotation matrix [3, 3] of a body, not to be written to."""
+        found = self._rotations.get(body)
+        if found is None:
+            found = self._rotations[body] = self.view.body_rotation(body)
+        return found
 
     def touching(self, body: str) -> frozenset[str]:
         """Bodies that touch a body."""
+        if self._touching is None:
+            self._touching = self.view.touching()
         return self._touching.get(body, _NOTHING)
 
     def held(self, body: str) -> bool:
@@ -59,22 +81,29 @@ class SceneState:
         return False
 
     def centre(self, body: str) -> Array:
-        """Centre [3] of a body's extent, world frame."""
-        box = self.view.body_box(body)
-        return self.view.body_position(body) + self.view.body_rotation(body) @ box.centre
+        """Centre [3] of a body's extent, world frame, not to be written to."""
+        found = self._centres.get(body)
+        if found is None:
+            box = self.view.body_box(body)
+            found = self.position(body) + self.rotation(body) @ box.centre
+            self._centres[body] = found
+        return found
 
     def vertical_extent(self, body: str) -> tuple[float, float]:
         """Lowest and highest point of the box around a body, m."""
-        box, upward = self.view.body_box(body), self.view.body_rotation(body)[2]
-        middle = float(self.view.body_position(body)[2] + upward @ box.centre)
-        half = float(np.abs(upward) @ box.half_size)
-        return middle - half, middle + half
+        found = self._extents.get(body)
+        if found is None:
+            box, upward = self.view.body_box(body), self.rotation(body)[2]
+            middle = float(self.position(body)[2] + upward @ box.centre)
+            half = float(np.abs(upward) @ box.half_size)
+            found = self._extents[body] = middle - half, middle + half
+        return found
 
     def axis_tilt(self, body: str, axis: Array) -> float:
         """Angle between a body's axis [3] (body frame, unit length) and world up, rad."""
-        upward = float(self.view.body_rotation(body)[2] @ axis)
+        upward = float(self.rotation(body)[2] @ axis)
         return math.acos(min(1.0, max(-1.0, upward)))
 
     def upward_axis(self, body: str) -> Array:
         """The body's axis [3] that points up now, body frame."""
-        return np.array(self.view.body_rotation(body)[2])
+        return np.array(self.rotation(body)[2])

@@ -49,10 +49,10 @@ class CameraRenderer:
         model: ``mujoco.MjModel``.
         data: ``mujoco.MjData``; images show its current body positions.
         backend: GL back end.
-        textured: the same model with its textures, if ``model`` has none; not kept.
+        whole: the same model with textures and visual meshes, if ``model`` lacks them; not kept.
     """
 
-    def __init__(self, model: Any, data: Any, backend: Backend, textured: Any = None) -> None:
+    def __init__(self, model: Any, data: Any, backend: Backend, whole: Any = None) -> None:
         import mujoco  # noqa: PLC0415 - imported by load_simulator
 
         self._mujoco = mujoco
@@ -62,7 +62,7 @@ class CameraRenderer:
         self._options = mujoco.MjvOption()
         self._options.geomgroup[0] = 0  # collision shapes stay invisible
         self._context = mujoco.MjrContext(
-            model if textured is None else textured, mujoco.mjtFontScale.mjFONTSCALE_150
+            model if whole is None else whole, mujoco.mjtFontScale.mjFONTSCALE_150
         )
         mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._context)
 

@@ -1,9 +1,10 @@
-"""Compiled scenes, kept in the user's cache folder without their textures.
+"""Compiled scenes, kept in the user's cache folder without what only images need.
 
-Two thirds of a compiled scene are textures, which nobody needs who reads no image, and compiling
-takes seconds and a gigabyte. So a scene is compiled once in a child process, which makes sure that
-nothing but the textures is missing, and every worker loads the result. The textures are compiled
-again when an image is asked for, go to OpenGL, and are forgotten.
+All but a hundredth of a compiled scene are textures and meshes that touch nothing, which nobody
+needs who reads no image, and compiling takes seconds and a gigabyte. So a scene is compiled once in
+a child process, which makes sure that nothing else is missing (see ``bare_model.py``), and every
+worker loads the result. The whole scene is compiled again when an image is asked for, goes to
+OpenGL, and is forgotten.
 """
 
 import hashlib
@@ -28,6 +29,7 @@ except ImportError:  # not on Windows; there, workers may compile the same scene
     fcntl = None  # type: ignore[assignment]
 
 _FILE = re.compile(r'\bfile="([^"]+)"')
+_FORMAT = b"bare-1\0"  # changes with what a kept model lacks
 _TIMEOUT = 600  # s; compiling takes a few
 
 
@@ -42,7 +44,7 @@ class CompiledScene:
         xml: MJCF of the whole scene, with absolute paths of its assets.
 
     Attributes:
-        model: ``mujoco.MjModel``, with or without textures.
+        model: ``mujoco.MjModel``, with or without textures and visual meshes.
     """
 
     def __init__(self, xml: str) -> None:
@@ -52,8 +54,8 @@ class CompiledScene:
         if self._complete:
             self.model = mujoco.MjModel.from_xml_string(xml)
 
-    def textured(self) -> Any:
-        """A model with the textures; drop it when OpenGL has them."""
+    def whole(self) -> Any:
+        """A model with textures and all meshes; drop it when OpenGL has them."""
         if self._complete:
             return self.model
         with tempfile.TemporaryDirectory(prefix="robomem-scene-") as folder:
@@ -66,7 +68,7 @@ class CompiledScene:
 
 
 def _load_physics(xml: str) -> Any:
-    """The model without textures from the cache, made if need be; None if that cannot be done."""
+    """The bare model from the cache, made if need be; None if that cannot be done."""
     folder = cache_folder("scenes")
     if folder is None:
         return None
@@ -100,7 +102,7 @@ def _load(folder: Path, key: str) -> Any:
 
 def _key(xml: str) -> str:
     """Names a scene by its text and by the state of the files that it names."""
-    digest = hashlib.sha256(xml.encode())
+    digest = hashlib.sha256(_FORMAT + xml.encode())
     for name in sorted(set(map(html.unescape, _FILE.findall(xml)))):
         state = os.stat(name)
         digest.update(f"{name}\0{state.st_size}\0{state.st_mtime_ns}\0".encode())

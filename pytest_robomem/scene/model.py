@@ -147,8 +147,8 @@ class Scene:
         """
         if self._renderer is None:
             backend = choose_backend(self._render_with)
-            textured = self._environment.compiled.textured()
-            self._renderer = CameraRenderer(self.model, self.data, backend, textured)
+            whole = self._environment.compiled.whole()
+            self._renderer = CameraRenderer(self.model, self.data, backend, whole)
         return self._renderer
 
     def render(self, camera: str) -> Image:

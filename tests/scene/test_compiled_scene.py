@@ -6,11 +6,12 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pytest
+from scipy.spatial import ConvexHull
 
 from pytest_robomem.cli import main
 from pytest_robomem.scene import compiled_scene
+from pytest_robomem.scene.bare_model import BareModelError, bare_model, bare_scene, differences
 from pytest_robomem.scene.caching import cache_folder
-from pytest_robomem.scene.compile_scene import differences, without_textures
 from pytest_robomem.scene.compiled_scene import CompiledScene
 
 TEXTURED = """
@@ -66,7 +67,7 @@ def test_only_the_textures_are_missing(cache: Path) -> None:
     assert differences(whole, scene.model) == []
     assert scene.model.ntexdata < 100 < whole.ntexdata
     np.testing.assert_array_equal(scene.model.mat_texid, whole.mat_texid)
-    assert scene.textured().ntexdata == whole.ntexdata
+    assert scene.whole().ntexdata == whole.ntexdata
 
 
 def test_the_second_time_nothing_is_compiled(cache: Path, compiled: list[str]) -> None:
@@ -126,7 +127,7 @@ def test_without_a_cache_the_whole_scene_is_used(
     monkeypatch.setattr(compiled_scene, "cache_folder", lambda _kind: None)
     scene = CompiledScene(TEXTURED)
     assert compiled == []
-    assert scene.textured() is scene.model
+    assert scene.whole() is scene.model
     assert scene.model.ntexdata > 100
 
 
@@ -144,8 +145,79 @@ def test_a_difference_beyond_textures_is_found() -> None:
     """What the check that guards the cache is worth."""
     whole = mujoco.MjModel.from_xml_string(TEXTURED)
     for change in (('mass="0.2"', 'mass="0.3"'), ('specular="0.3"', 'specular="0.4"')):
-        other = mujoco.MjModel.from_xml_string(without_textures(TEXTURED.replace(*change)))
+        other = mujoco.MjModel.from_xml_string(bare_scene(TEXTURED.replace(*change), whole))
         assert differences(whole, other) != []
+
+
+def _meshes(folder: Path) -> str:
+    """A table to look at, a mesh that hits it, and a body that weighs what its picture weighs."""
+    generator = np.random.default_rng(0)
+    for name, count in (("table", 400), ("stone", 40), ("doll", 60)):
+        points = generator.normal(size=(count, 3)) * 0.1
+        points = points[ConvexHull(points).vertices]
+        lines = [f"v {x} {y} {z}" for x, y, z in points]
+        for face in ConvexHull(points).simplices:
+            first, second, third = points[face]
+            outward = np.cross(second - first, third - first) @ (first - points.mean(axis=0)) > 0
+            lines.append("f {} {} {}".format(*(face if outward else face[::-1]) + 1))
+        (folder / f"{name}.obj").write_text("\n".join(lines), encoding="utf-8")
+    return f"""
+<mujoco>
+  <asset>
+    <mesh name="table" file="{folder}/table.obj"/>
+    <mesh name="stone" file="{folder}/stone.obj" scale="0.5 0.5 0.5"/>
+    <mesh name="doll" file="{folder}/doll.obj"/>
+  </asset>
+  <worldbody>
+    <geom type="plane" size="1 1 1"/>
+    <geom type="mesh" mesh="table" contype="0" conaffinity="0"/>
+    <body pos="0 0 0.5"><freejoint/><geom type="mesh" mesh="stone"/></body>
+    <body pos="0.4 0 0.5"><freejoint/>
+      <geom type="mesh" mesh="doll" contype="0" conaffinity="0"/><geom size="0.05" mass="0.1"/>
+    </body>
+  </worldbody>
+</mujoco>
+"""
+
+
+def test_meshes_that_touch_nothing_are_left_out(cache: Path, tmp_path: Path) -> None:
+    """And the motion stays the same to the last bit, masses from pictures included."""
+    xml = _meshes(tmp_path)
+    whole, bare = mujoco.MjModel.from_xml_string(xml), CompiledScene(xml).model
+    assert differences(whole, bare) == []
+    assert (bare.mesh("table").vertnum, bare.mesh("doll").vertnum) == (4, 4)
+    assert bare.mesh("stone").vertnum == whole.mesh("stone").vertnum
+    states = []
+    for model in (whole, bare):
+        data = mujoco.MjData(model)
+        for _ in range(500):
+            mujoco.mj_step(model, data)
+        assert data.ncon > 1
+        states.append(data.qpos.tobytes() + data.qvel.tobytes())
+    assert states[0] == states[1]
+
+
+def test_a_mesh_of_a_contact_pair_is_kept(tmp_path: Path) -> None:
+    """It collides, although its contact bits say that it does not."""
+    pair = '<contact><pair geom1="floor" geom2="picture"/></contact></mujoco>'
+    xml = _meshes(tmp_path).replace("</mujoco>", pair)
+    xml = xml.replace('type="plane"', 'type="plane" name="floor"')
+    xml = xml.replace('mesh="doll" contype', 'mesh="doll" name="picture" contype')
+    whole = mujoco.MjModel.from_xml_string(xml)
+    bare = bare_model(xml, whole)
+    assert bare.mesh("doll").vertnum == whole.mesh("doll").vertnum
+    assert bare.mesh("table").vertnum == 4
+
+
+def test_a_changed_colliding_mesh_is_found(tmp_path: Path) -> None:
+    """The check that guards the cache looks at the points, too."""
+    xml = _meshes(tmp_path)
+    whole = mujoco.MjModel.from_xml_string(xml)
+    other = mujoco.MjModel.from_xml_string(bare_scene(xml, whole))
+    assert "body_mass" in differences(whole, other)  # nothing was taken over yet
+    stretched = xml.replace('scale="0.5 0.5 0.5"', 'scale="0.5 0.5 0.6"')
+    with pytest.raises(BareModelError, match="stone"):
+        bare_model(stretched, whole)
 
 
 def test_doctor_clears_the_cache(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:

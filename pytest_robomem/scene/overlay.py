@@ -187,6 +187,13 @@ class CoffeeTableScene(TASK_MAPPING[PROBLEM_NAME]):  # type: ignore[misc]
             name: getattr(self.sim.model._model, name).copy() for name in PLACED_MODEL_FIELDS
         }
 
+    def _destroy_sim(self) -> None:
+        """Stock sweeps the whole process for garbage here, for longer than a scene takes to load.
+
+        What is heavy does not wait for that: the model goes with its last reference.
+        """
+        self.sim = None
+
     def reward(self, action: Any = None) -> float:
         """Always 0: scoring is done outside the environment."""
         return 0.0

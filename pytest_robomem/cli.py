@@ -35,6 +35,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     rescore.add_argument("folder", type=Path, help="results folder")
     rescore.add_argument("--rules", choices=sorted(RULE_VERSIONS), required=True)
     rescore.add_argument("--out", type=Path, help="folder of the new tables (FOLDER/RULES)")
+    merge = _add(commands, "merge", "put runs of the same policy into one folder", _merge)
+    merge.add_argument("folders", type=Path, nargs="+", help="results folders")
+    merge.add_argument("--out", type=Path, required=True, help="the new results folder")
     audit = _add(commands, "audit", "show where the rulebooks disagree", _audit)
     audit.add_argument("folder", type=Path, help="results folder")
     agreement = _add(
@@ -77,6 +80,20 @@ def _agreement(parsed: argparse.Namespace) -> int:
     from pytest_robomem.judges import agreement_cli  # noqa: PLC0415
 
     return agreement_cli.run(parsed)
+
+
+def _merge(parsed: argparse.Namespace) -> int:
+    from pytest_robomem.report.terminal import summary_lines  # noqa: PLC0415
+    from pytest_robomem.results.merge import MergeError, merge  # noqa: PLC0415
+    from pytest_robomem.results.stored import StoredRunError  # noqa: PLC0415
+
+    try:
+        records = merge(parsed.folders, parsed.out)
+    except (MergeError, StoredRunError) as error:
+        sys.stderr.write(f"robomem merge: {error}\n")
+        return 2
+    _say(*summary_lines(records, 0.0), f"results: {parsed.out}")
+    return 0
 
 
 def _audit(parsed: argparse.Namespace) -> int:

@@ -51,7 +51,8 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "--seeds",
         "seeds",
-        "episodes of each task: 100, 100:150 (half open), or 100,105,110:113",
+        "episodes of each task: 100, 100:150 (half open), 100,105,110:113, or sweep for the "
+        "rulebook's published ones (official 50:101, the others 100:150)",
         "100",
         metavar="SPEC",
     ),
@@ -138,8 +139,8 @@ OPTIONS: tuple[Option, ...] = (
         "--robomem-prompts",
         "prompts",
         "wording of the instructions: ours, published (2026-07-21), or stem (words of the scene "
-        "file's name, as the guide does)",
-        "ours",
+        "file's name, as the guide does); default: the rulebook's (published for official, else "
+        "ours)",
         choices=("ours", "published", "stem"),
     ),
     Option(

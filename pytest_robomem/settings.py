@@ -13,11 +13,14 @@ from pydantic import (
     Field,
     PlainValidator,
     ValidationError,
+    model_validator,
 )
 
 from pytest_robomem.options import OPTIONS
+from pytest_robomem.scoring.versions import PROMPTS, SWEEPS
 
 LARGEST_SEED = 2**32 - 1  # numpy.random.seed takes no larger one
+SWEEP = "sweep"  # the word for the seeds that the rulebook's publication runs
 _TRUE_WORDS = {"true", "1", "yes", "on"}
 
 
@@ -107,6 +110,20 @@ class Settings(BaseModel):
     prompts: Literal["ours", "published", "stem"]
     junit_properties: Literal["on", "off"]
     timeout: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _defaults_of_the_rulebook(cls, values: Any) -> Any:
+        """Fill in what depends on the rulebook: the seeds of its sweep, its wording."""
+        if not isinstance(values, dict) or values.get("rules") not in SWEEPS:
+            return values
+        filled, rules = dict(values), values["rules"]
+        if filled.get("seeds") == SWEEP:
+            sweep = SWEEPS[rules]
+            filled["seeds"] = f"{sweep.start}:{sweep.stop}"
+        if filled.get("prompts") is None:
+            filled["prompts"] = PROMPTS[rules]
+        return filled
 
     def public_dump(self) -> dict[str, Any]:
         """All settings as JSON values; what looks like a secret is hidden."""

@@ -18,7 +18,7 @@ def audit_lines(records: Sequence[EpisodeResult]) -> list[str]:
     books = sorted({name for record in scored for name in record.cards})
     lines = [" ".join(["task".ljust(46), *(f"{name:>9}" for name in books), " disagree  look at"])]
     for group in grouped(scored, lambda record: str(record.task_id)).values():
-        disagreeing = [record for record in group if _disagrees(record)]
+        disagreeing = [record for record in group if disagrees(record)]
         rates = [
             100 * sum(record.cards[name].stage_success for record in group) / len(group)
             for name in books
@@ -32,7 +32,8 @@ def audit_lines(records: Sequence[EpisodeResult]) -> list[str]:
     return lines
 
 
-def _disagrees(record: EpisodeResult) -> bool:
+def disagrees(record: EpisodeResult) -> bool:
+    """Whether an episode is a success under one rulebook and none under another."""
     return len({card.stage_success for card in record.cards.values()}) > 1
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from pytest_robomem.report.audit import disagrees
 from pytest_robomem.results.records import EpisodeResult
 from pytest_robomem.results.summary import GroupSummary, grouped, summarise
 
@@ -20,7 +21,42 @@ def summary_lines(records: Sequence[EpisodeResult], wall_seconds: float) -> list
     rows = [_HEAD, *(_row(group, None) for group in groups)]
     rows.append(_row(summarise("total", records), wall_seconds))
     widths = [max(len(row[column]) for row in rows) for column in range(len(_HEAD))]
-    return ["  ".join(_aligned(row, widths)).rstrip() for row in rows]
+    table = ["  ".join(_aligned(row, widths)).rstrip() for row in rows]
+    return [*table, *_fairness(records), *_by_rulebook(records)]
+
+
+def _fairness(records: Sequence[EpisodeResult]) -> list[str]:
+    total = summarise("total", records)
+    if not total.unfair:
+        return []
+    if total.fair_interval is None:
+        return ["unfair start (broken before the first action): every scored episode"]
+    low, high = total.fair_interval
+    fair = total.scored - total.unfair
+    return [
+        f"unfair start (broken before the first action): {total.unfair} of {total.scored} "
+        f"episodes; TSR of the other {fair}: {_number(total.fair_tsr)} % [{low:.0f}-{high:.0f}]"
+    ]
+
+
+def _by_rulebook(records: Sequence[EpisodeResult]) -> list[str]:
+    """What each rulebook says about the same rollouts, the deciding one first."""
+    scored = [record for record in records if len(record.cards) > 1]
+    if not scored:
+        return []
+    shares = []
+    for name in scored[0].cards:
+        cards = [record.cards[name] for record in scored if name in record.cards]
+        rate = 100.0 * sum(card.stage_success for card in cards) / len(cards)
+        short = sum(card.cut_short for card in cards)
+        shares.append(f"{name} {rate:.1f} %" + (f" ({short} cut short)" if short else ""))
+    disagreeing = sum(disagrees(record) for record in scored)
+    verdict = (
+        f"they disagree about {disagreeing} of {len(scored)} episodes, see robomem audit"
+        if disagreeing
+        else "they agree about every episode"
+    )
+    return [f"TSR of the same rollouts by rulebook: {', '.join(shares)}; {verdict}"]
 
 
 def _aligned(row: Sequence[str], widths: Sequence[int]) -> list[str]:

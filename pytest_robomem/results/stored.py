@@ -9,6 +9,7 @@ from pytest_robomem.results.records import EpisodeResult
 from pytest_robomem.results.summary import latest
 
 JOURNAL_NAME = "episodes.jsonl"
+RUN_NAME = "run.json"
 
 
 class StoredRunError(ValueError):

@@ -23,6 +23,8 @@ class GroupSummary:
         stage_score: mean of completed stages in percent.
         goal_rate: percent whose goal held at the end.
         steps: mean policy steps.
+        unfair: of the scored ones, how many began in a broken scene; the rates above count them.
+        fair_tsr, fair_interval: the same rate and interval without those.
         seconds: wall time of all episodes, summed over workers.
     """
 
@@ -35,6 +37,9 @@ class GroupSummary:
     stage_score: float | None
     goal_rate: float | None
     steps: float | None
+    unfair: int
+    fair_tsr: float | None
+    fair_interval: tuple[float, float] | None
     seconds: float
 
 
@@ -54,6 +59,8 @@ def summarise(name: str, records: Sequence[EpisodeResult]) -> GroupSummary:
     """Figures of a group."""
     scored = [record for record in records if record.status != "error"]
     successes = sum(record.stage_success for record in scored)
+    fair = [record for record in scored if not record.unfair_start]
+    fair_successes = sum(record.stage_success for record in fair)
     return GroupSummary(
         name=name,
         scored=len(scored),
@@ -64,6 +71,9 @@ def summarise(name: str, records: Sequence[EpisodeResult]) -> GroupSummary:
         stage_score=fmean(record.stage_score for record in scored) if scored else None,
         goal_rate=_percent(sum(record.goal_success for record in scored), len(scored)),
         steps=fmean(record.steps for record in scored) if scored else None,
+        unfair=len(scored) - len(fair),
+        fair_tsr=_percent(fair_successes, len(fair)),
+        fair_interval=wilson(fair_successes, len(fair)),
         seconds=sum(record.wall_times.total + record.wall_times.build for record in records),
     )
 

@@ -7,26 +7,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from pytest_robomem.results.columns import POUR_DETAILS, episode_columns, task_columns
 from pytest_robomem.results.files import write_text
+from pytest_robomem.results.mixing import require_same_rules, rules_hashes
 from pytest_robomem.results.records import EpisodeResult
 from pytest_robomem.results.summary import GroupSummary, grouped, macro_mean, summarise
-
-EPISODE_COLUMNS = (
-    # revision 2026-06-02, which the guide describes
-    *("task_id", "ep", "seed", "score_pct", "goal", "prompt", "video_dir"),
-    # revision 2026-06-29's name for all stages completed
-    "tsr_success",
-    # ours
-    *("status", "rules", "success_asked", "goal_ever", "steps", "failure_reason"),
-    *("clipped_values", "initial_state_sha256", "family", "memory", "wall_seconds"),
-    *("trajectory", "message", "node_id"),
-)
-TASK_COLUMNS = (
-    *("task_id", "num_trials", "seed_start", "average_score_pct", "goal_success_rate_pct"),
-    *("prompt", "video_dir"),
-    "tsr_success_rate_pct",
-    *("tsr_low_pct", "tsr_high_pct", "num_passed", "num_errors", "average_steps", "family"),
-)
 
 
 def write_tables(folder: Path, records: Sequence[EpisodeResult], seeds: Sequence[int]) -> None:
@@ -36,18 +21,23 @@ def write_tables(folder: Path, records: Sequence[EpisodeResult], seeds: Sequence
         folder: the results folder.
         records: one for each episode, ordered.
         seeds: of the run; the public column ``ep`` is a seed's number in it.
+
+    Raises:
+        MixedRulesError: the records were scored by different rules.
     """
+    require_same_rules(records)
+    rules = records[0].rules if records else ""
     tasks = grouped(records, lambda record: str(record.task_id))
     summaries = {name: summarise(name, group) for name, group in tasks.items()}
     video_dir = str(folder / "videos")
     _write_tsv(
         folder / "episodes.tsv",
-        EPISODE_COLUMNS,
+        episode_columns(rules),
         (_episode_row(record, seeds, video_dir) for record in records),
     )
     _write_tsv(
         folder / "task_summary.tsv",
-        TASK_COLUMNS,
+        task_columns(rules),
         (_task_row(tasks[name], summaries[name], video_dir) for name in tasks),
     )
     _write_json(
@@ -73,6 +63,9 @@ def _one_decimal(value: float | None) -> str:
 def _episode_row(record: EpisodeResult, seeds: Sequence[int], video_dir: str) -> dict[str, object]:
     scored = record.status != "error"
     return {
+        **_pour_details(record),
+        "TSR": "" if not scored else "100" if record.stage_success else "0",
+        "CSR": _one_decimal(record.stage_score if scored else None),
         "task_id": record.task_id,
         "ep": _episode_number(record, seeds),
         "seed": record.seed,
@@ -87,6 +80,7 @@ def _episode_row(record: EpisodeResult, seeds: Sequence[int], video_dir: str) ->
         "goal_ever": _yes_no(bool(record.goal and record.goal.ever), record),
         "steps": record.steps,
         "failure_reason": record.failure_reason,
+        "unfair_start": "; ".join(record.unfair_start),
         "clipped_values": record.clipped_values,
         "initial_state_sha256": record.initial_state_sha256,
         "family": record.family,
@@ -98,11 +92,21 @@ def _episode_row(record: EpisodeResult, seeds: Sequence[int], video_dir: str) ->
     }
 
 
+def _pour_details(record: EpisodeResult) -> dict[str, object]:
+    """What only the public scorer of 2026-07-21 says of a pour; empty where it says nothing."""
+    card = record.deciding_card
+    details = card.details if card else {}
+    found = {name: details.get(name) for name in POUR_DETAILS}
+    return {name: "" if value is None else value for name, value in found.items()}
+
+
 def _task_row(
     group: Sequence[EpisodeResult], summary: GroupSummary, video_dir: str
 ) -> dict[str, object]:
     low, high = summary.tsr_interval or (None, None)
     return {
+        "TSR": _one_decimal(summary.tsr),
+        "CSR": _one_decimal(summary.stage_score),
         "task_id": group[0].task_id,
         "num_trials": summary.scored,
         "seed_start": min(record.seed for record in group),
@@ -115,6 +119,8 @@ def _task_row(
         "tsr_high_pct": _one_decimal(high),
         "num_passed": summary.passed,
         "num_errors": summary.errors,
+        "num_unfair": summary.unfair,
+        "fair_tsr_pct": _one_decimal(summary.fair_tsr),
         "average_steps": _one_decimal(summary.steps),
         "family": group[0].family,
     }
@@ -135,6 +141,11 @@ def _task_json(
         "tsr_interval_pct": summary.tsr_interval,
         "num_passed": summary.passed,
         "num_errors": summary.errors,
+        "num_unfair": summary.unfair,
+        "fair_tsr_pct": summary.fair_tsr,
+        "fair_tsr_interval_pct": summary.fair_interval,
+        "TSR": summary.tsr,
+        "CSR": summary.stage_score,
         "episodes": [_episode_json(record, seeds) for record in group],
     }
 
@@ -170,13 +181,21 @@ def _aggregate(
         "tsr_interval_pct": overall.tsr_interval,
         "num_passed": overall.passed,
         "num_errors": overall.errors,
+        "num_unfair": overall.unfair,
+        "fair_tsr_pct": overall.fair_tsr,
+        "fair_tsr_interval_pct": overall.fair_interval,
+        "TSR": macro_mean(summary.tsr for summary in summaries),
+        "CSR": macro_mean(summary.stage_score for summary in summaries),
+        "rules_hashes": rules_hashes(records),
         "rules": sorted({record.rules for record in records}),
     }
 
 
 def _write_tsv(path: Path, columns: Sequence[str], rows: Iterable[dict[str, object]]) -> None:
     buffer = io.StringIO()
-    writer = csv.DictWriter(buffer, columns, delimiter="\t", lineterminator="\n")
+    writer = csv.DictWriter(
+        buffer, columns, delimiter="\t", lineterminator="\n", extrasaction="ignore"
+    )
     writer.writeheader()
     for row in rows:
         writer.writerow({name: _one_line(value) for name, value in row.items()})

@@ -192,7 +192,7 @@ class CoffeeTableScene(TASK_MAPPING[PROBLEM_NAME]):  # type: ignore[misc]
 
         What is heavy does not wait for that: the model goes with its last reference.
         """
-        self.sim = None
+        self.sim: Any = None
 
     def reward(self, action: Any = None) -> float:
         """Always 0: scoring is done outside the environment."""

@@ -34,7 +34,6 @@ NAME = "official"
 REVISION = "2026-07-21"
 MAX_STEPS = 2500  # policy steps
 REPLAN_STEPS = 10
-SEEDS = range(50, 101)  # its sweep
 STEPS_AFTER_SUCCESS = 200
 EXTRA_POUR_STEPS = 30  # watched after the second pour
 SEVERAL_PER_STEP = frozenset({1})  # task 1's own loop tests on after a completion

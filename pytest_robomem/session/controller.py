@@ -13,8 +13,9 @@ from pytest_robomem import package_version
 from pytest_robomem.report.terminal import summary_lines
 from pytest_robomem.results.files import write_text
 from pytest_robomem.results.journal import Journal, read_journal
+from pytest_robomem.results.mixing import MixedRulesError, rules_hashes
 from pytest_robomem.results.records import EpisodeResult
-from pytest_robomem.results.stored import JOURNAL_NAME
+from pytest_robomem.results.stored import JOURNAL_NAME, RUN_NAME
 from pytest_robomem.results.summary import latest
 from pytest_robomem.results.tables import write_tables
 from pytest_robomem.scene.gl import gpu_renderer, library_missing
@@ -25,7 +26,6 @@ from pytest_robomem.session.transfer import FIGURE_PREFIX, RECORD_PROPERTY, figu
 from pytest_robomem.session.worker import DONE_KEY, deselect_done
 from pytest_robomem.settings import Settings, public_arguments
 
-RUN_NAME = "run.json"
 # Runs that differ in one of these must not share a results folder.
 _SAME_RUN = (
     *("policy", "policy_kwargs", "rules", "success", "max_steps", "replan_steps"),
@@ -161,6 +161,7 @@ class Controller:
         self._records = [
             EpisodeResult.model_validate(record) for record in read_journal(self._journal.path)
         ]
+        _require_present_rules(folder, self._records)
         # What was an error is run again.
         self._done = [r.node_id for r in latest(self._records) if r.status != "error"]
         self._notes.append(f"resuming: {len(self._done)} episodes are done")
@@ -187,6 +188,25 @@ class Controller:
         }
         text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
         write_text(self._settings.results / RUN_NAME, text)
+
+
+def _require_present_rules(folder: Path, records: list[EpisodeResult]) -> None:
+    """Episodes that other rules have scored are not gone on with."""
+    from pytest_robomem.scoring.hashes import rules_hash  # noqa: PLC0415 - only to resume
+    from pytest_robomem.scoring.rulebooks import RULEBOOKS  # noqa: PLC0415
+
+    present = {name: rules_hash(book) for name, book in RULEBOOKS.items()}
+    try:
+        before = rules_hashes(records)
+    except MixedRulesError as error:
+        raise pytest.UsageError(f"--robomem-resume: {error}") from error
+    changed = sorted(name for name in before if before[name] != present.get(name))
+    if changed:
+        raise pytest.UsageError(
+            f"--robomem-resume: the run in {folder} was scored by other rules than these "
+            f"({', '.join(changed)}); choose another --robomem-results, or score it again first "
+            "(robomem rescore)"
+        )
 
 
 def _require_library(backend: str) -> None:

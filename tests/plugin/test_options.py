@@ -41,6 +41,20 @@ def test_any_list_of_seeds_is_kept(seeds: list[int]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("rules", "first", "last", "prompts"),
+    [("guide", 100, 149, "ours"), ("official", 50, 100, "published"), ("strict", 100, 149, "ours")],
+)
+def test_the_rulebook_knows_its_sweep_and_its_wording(
+    rules: str, first: int, last: int, prompts: str
+) -> None:
+    settings = make_settings(defaults(rules=rules, seeds="sweep"), ROOT)
+    assert (settings.seeds[0], settings.seeds[-1]) == (first, last)
+    assert len(settings.seeds) == last - first + 1
+    assert settings.prompts == prompts
+    assert make_settings(defaults(rules=rules, prompts="stem"), ROOT).prompts == "stem"
+
+
+@pytest.mark.parametrize(
     ("key", "value", "flag"),
     [
         ("rules", "lenient", "--robomem-rules"),

@@ -61,6 +61,54 @@ def test_files_and_public_columns(bench: Bench) -> None:
     assert run["identity"]["versions"]["robosuite"] == "1.4.0"
 
 
+def test_official_columns(bench: Bench) -> None:
+    """Those of the public scorer of 2026-07-21 come first; ours keep their names."""
+    options = ("-m", "task02 or task06", "--robomem-rules=official", "--robomem-max-steps=210")
+    bench.run(*options, task=2)
+    episodes, tasks = bench.table("episodes.tsv"), bench.table("task_summary.tsv")
+    assert list(episodes[0])[:12] == [
+        *("task_id", "ep", "seed", "TSR", "CSR", "extra_pour_detected", "pour_1_step"),
+        *("pour_2_step", "extra_monitor_end_step", "failure_reason", "prompt", "video_dir"),
+    ]
+    assert list(tasks[0])[:7] == [
+        *("task_id", "num_trials", "seed_start", "TSR", "CSR", "prompt", "video_dir"),
+    ]
+    assert {"score_pct", "goal", "tsr_success", "status", "node_id"} <= episodes[0].keys()
+    assert len(set(episodes[0])) == len(list(episodes[0]))
+    assert [(row["TSR"], row["CSR"], row["failure_reason"]) for row in episodes] == [
+        ("100", "100.0", ""),
+        ("0", "0.0", "incomplete_stage"),
+    ]
+    assert [(row["TSR"], row["CSR"]) for row in tasks] == [("100.0", "100.0"), ("0.0", "0.0")]
+    aggregate = bench.json("aggregate.json")
+    assert (aggregate["TSR"], aggregate["CSR"]) == (50.0, 50.0)
+    published = bench.records()[0]["prompt"]
+    bench.run("-m", "task02", "--robomem-max-steps=9")
+    assert bench.records()[0]["prompt"] != published
+
+
+def test_resume_refuses_what_other_rules_have_scored(bench: Bench) -> None:
+    bench.run("-m", "task01", "--robomem-max-steps=9")
+    journal = bench.results / "episodes.jsonl"
+    record = json.loads(journal.read_text())
+    record["rules_hashes"]["strict"] = "0" * 16
+    journal.write_text(json.dumps(record) + "\n")
+    result = bench.run("-m", "basket", "--robomem-max-steps=9", "--robomem-resume")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*scored by other rules*(strict)*"])
+
+
+def test_the_difference_between_rulebooks_is_printed(bench: Bench) -> None:
+    """Everything in one place satisfies the guide, but nothing carries it there."""
+    result = bench.run("-m", "task02", task=2)
+    result.stdout.fnmatch_lines(
+        [
+            "TSR of the same rollouts by rulebook: guide 100.0 %, *strict 0.0 %*; "
+            "they disagree about 1 of 1 episodes*"
+        ]
+    )
+
+
 def test_errors_are_listed_and_left_out_of_rates(bench: Bench) -> None:
     bench.run("-m", "basket", "--robomem-max-steps=40", kind="raises", task=2)
     rows = {row["task_id"]: row for row in bench.table("episodes.tsv")}

@@ -47,6 +47,23 @@ def test_errors_enter_no_rate() -> None:
     assert summary.steps == 25.0
 
 
+def test_unfair_starts_are_counted_apart() -> None:
+    """They enter the public rates, and a rate without them stands beside those."""
+    flung = {"unfair_start": ("milk_1 fell: 0.4 m",)}
+    records = [record(seed=1, done=2), record(seed=2), record(seed=3, **flung), error(4)]
+    summary = summarise("x", records)
+    assert (summary.scored, summary.unfair) == (3, 1)
+    assert summary.tsr == pytest.approx(100 / 3)
+    assert summary.fair_tsr == 50.0
+    assert summary.fair_interval == wilson(1, 2)
+    (line,) = [line for line in summary_lines(records, 1.0) if "unfair" in line]
+    assert line.startswith("unfair start (broken before the first action): 1 of 3 episodes; TSR of")
+    assert "the other 2: 50.0 %" in line
+    everything = summary_lines([record(seed=3, **flung)], 1.0)
+    assert everything[-1].endswith("every scored episode")
+    assert not any("unfair" in line for line in summary_lines([record()], 1.0))
+
+
 def test_nothing_scored_has_no_rates() -> None:
     summary = summarise("x", [error(1)])
     assert (summary.tsr, summary.tsr_interval, summary.stage_score) == (None, None, None)

@@ -14,6 +14,7 @@ from pytest_robomem.scoring.strict.limits import LIMITS
 from pytest_robomem.scoring.strict.rulebook import STRICT, rulebook_with
 from pytest_robomem.scoring.strict.stages import Poured
 from pytest_robomem.scoring.strict.tasks import SETTLED_CONTRADICTIONS, TASKS
+from pytest_robomem.scoring.versions import SWEEPS
 from tests.golden import ROOT, TASK_IDS
 
 PAGE = (ROOT / "docs" / "rules.md").read_text(encoding="utf-8")
@@ -33,7 +34,7 @@ def test_versions() -> None:
 def test_default_settings() -> None:
     settings = {name: (book.max_steps, book.replan_steps) for name, book in RULEBOOKS.items()}
     assert settings == {"guide": (3000, 5), "official": (2500, 10), "strict": (3000, 5)}
-    assert (official.SEEDS[0], official.SEEDS[-1]) == (50, 100)
+    assert (SWEEPS["official"][0], SWEEPS["official"][-1]) == (50, 100)
 
 
 @pytest.mark.parametrize("name", RULEBOOKS)

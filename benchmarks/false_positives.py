@@ -11,6 +11,7 @@ import argparse
 import json
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from pytest_robomem.results.records import EpisodeResult
 from pytest_robomem.results.stored import stored_records
 from pytest_robomem.results.summary import wilson
 
-CONTROLS = ("hold", "random", "wiggle", "sweep", "shake")
+CONTROLS = ("hold", "random", "wiggle", "sweep", "shake", "skip", "swap", "extra")
 BOOKS = ("guide", "official", "strict")
 
 
@@ -43,6 +44,9 @@ def row(name: str, records: Sequence[EpisodeResult]) -> dict[str, object]:
         "episodes": len(scored),
         "errors": len(records) - len(scored),
     }
+    figures["reasons"] = dict(
+        Counter(record.cards["strict"].failure_reason or "success" for record in scored)
+    )
     for book in BOOKS:
         cards = [record.cards[book] for record in scored]
         passed = sum(card.stage_success for card in cards)
@@ -64,8 +68,8 @@ def row(name: str, records: Sequence[EpisodeResult]) -> dict[str, object]:
 def markdown(rows: Sequence[dict[str, object]]) -> list[str]:
     """The table for the docs."""
     lines = [
-        "| control | episodes | errors | guide | official | strict |",
-        "|---|---|---|---|---|---|",
+        "| control | episodes | errors | guide | official | strict | why not, by strict |",
+        "|---|---|---|---|---|---|---|",
     ]
     for figures in rows:
         cells = [str(figures[key]) for key in ("control", "episodes", "errors")]
@@ -74,6 +78,9 @@ def markdown(rows: Sequence[dict[str, object]]) -> list[str]:
             assert isinstance(entry, dict)
             tasks = f" (tasks {', '.join(map(str, entry['tasks']))})" if entry["tasks"] else ""
             cells.append(f"{entry['passed']} passed{tasks}; stages {entry['stage_score']:.1f} %")
+        reasons = figures["reasons"]
+        assert isinstance(reasons, dict)
+        cells.append(", ".join(f"{name} {reasons[name]}" for name in sorted(reasons)))
         lines.append(f"| {' | '.join(cells)} |")
     return lines
 

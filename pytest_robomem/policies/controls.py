@@ -178,14 +178,18 @@ def without_last(program: Program) -> Program:
 
 
 def in_wrong_order(program: Program) -> Program:  # noqa: PLR0911 - one per kind of program
-    """Do the things that the prompt asks for in another order."""
+    """Do the things that the prompt asks for in another order.
+
+    Where it states none, nothing is wrong with another order; there the places are exchanged: the
+    drawers, or the first cabinet or plate for the second.
+    """
     first = program[0]
     if isinstance(first, programs.CheckDrawers):
         return (*_without_looking(program[1:]), first)  # look after, not before
-    if isinstance(first, programs.RowOntoCabinet):
-        return (replace(first, names=first.names[::-1]),)
+    if isinstance(first, _CARRIED_OVER):
+        return tuple(_back_where_it_came_from(step) for step in program)
     if isinstance(first, programs.OpenDrawer) and len(program) == 6:
-        return (*_without_looking(program[3:]), *program[:3])  # second drawer first
+        return _with_exchanged_objects(program)
     if isinstance(first, programs.OpenDrawer | programs.OpenMicrowave):
         return (first, program[2], program[1], program[3])
     if isinstance(first, programs.IntoPan):
@@ -197,6 +201,26 @@ def in_wrong_order(program: Program) -> Program:  # noqa: PLR0911 - one per kind
             return (program[1], first)
         return (replace(first, over=first.name), program[1])  # pour where the bottle stands
     return (program[1], program[0])
+
+
+_CARRIED_OVER = (programs.OntoPlate, programs.OntoCabinet, programs.RowOntoCabinet)
+
+
+def _back_where_it_came_from(step: Step) -> Step:
+    """Onto the first cabinet or plate instead of the second."""
+    if isinstance(step, programs.OntoPlate):
+        return replace(step, plate=step.plate.replace("_2", "_1"))
+    if isinstance(step, programs.OntoCabinet | programs.RowOntoCabinet):
+        return replace(step, cabinet=step.cabinet.replace("_2", "_1"))
+    return step
+
+
+def _with_exchanged_objects(program: Program) -> Program:
+    names = [step.name for step in program if isinstance(step, programs.IntoDrawer)]
+    return tuple(
+        replace(step, name=names.pop()) if isinstance(step, programs.IntoDrawer) else step
+        for step in program
+    )
 
 
 def with_one_pour_more(program: Program) -> Program:

@@ -81,6 +81,23 @@ def test_swap_looks_into_the_drawers_only_afterwards() -> None:
     assert swapped[0] == programs.OpenDrawer("wooden_cabinet_1", "top")
 
 
+@pytest.mark.parametrize("task_id", [11, 14])
+def test_swap_exchanges_the_drawers_where_no_order_is_stated(task_id: int) -> None:
+    """The second drawer first is allowed there: the published prompt says only 'another'."""
+    swapped, program = in_wrong_order(PROGRAMS[task_id]), PROGRAMS[task_id]
+    assert [type(step) for step in swapped] == [type(step) for step in program]
+    assert (swapped[1].name, swapped[4].name) == (program[4].name, program[1].name)  # type: ignore[union-attr]
+    assert (swapped[0], swapped[3]) == (program[0], program[3])
+
+
+@pytest.mark.parametrize("task_id", [18, 19, 25, 26])
+def test_swap_goes_to_the_first_carrier_where_no_order_is_stated(task_id: int) -> None:
+    """'Respectively' states none."""
+    for swapped, step in zip(in_wrong_order(PROGRAMS[task_id]), PROGRAMS[task_id], strict=True):
+        carriers = [getattr(s, "plate", "") or getattr(s, "cabinet", "") for s in (step, swapped)]
+        assert carriers in (["plate_2", "plate_1"], ["wooden_cabinet_2", "wooden_cabinet_1"])
+
+
 def test_extra_pours_three_times_and_does_nothing_where_nothing_is_poured() -> None:
     for task_id, program in PROGRAMS.items():
         pours = [s.times for s in with_one_pour_more(program) if isinstance(s, programs.Pour)]

@@ -3,7 +3,10 @@
 import importlib
 import sys
 
-NAMES = ("step", "equality", "reset", "startup", "memory", "loop", "render", "collect", "record")
+NAMES = (
+    *("step", "equality", "reset", "startup", "memory", "loop", "render", "collect", "record"),
+    "rescore",
+)
 
 
 def main() -> int:

@@ -50,15 +50,20 @@ def rescore(
         One result for each record that was scored, or the reason why it cannot be.
     """
     books = sorted(RULEBOOKS.values(), key=lambda book: book.name != rules)
+    hashes = {book.name: rules_hash(book) for book in books}
     for record in records:
         try:
-            yield _rescored(folder, record, books, scenes)
+            yield _rescored(folder, record, books, hashes, scenes)
         except (RescoringError, TrajectoryError) as error:
             yield RescoringError(f"task {record.task_id}, seed {record.seed}: {error}")
 
 
 def _rescored(
-    folder: Path, record: EpisodeResult, books: Sequence[Rulebook], scenes: SceneCache
+    folder: Path,
+    record: EpisodeResult,
+    books: Sequence[Rulebook],
+    hashes: dict[str, str],
+    scenes: SceneCache,
 ) -> Rescored:
     if record.status == "error":
         raise RescoringError("was an error and stays one")
@@ -76,7 +81,7 @@ def _rescored(
             "status": "passed" if succeeded else "failed",
             "rules": deciding.version,
             "cards": cards,
-            "rules_hashes": {book.name: rules_hash(book) for book in books},
+            "rules_hashes": hashes,
             "goal": goal,
             "failure_reason": "" if succeeded else card.failure_reason or "goal_not_reached",
             "message": "" if succeeded else "scored again; see its stages",

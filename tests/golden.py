@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from pytest_robomem.resources import resource_dir
 from pytest_robomem.scene.model import Scene
-from pytest_robomem.scene.replica import Replica
-from pytest_robomem.scene.view import SimulatorView
+from pytest_robomem.scene.replica import Replica, ReplicaView
 
 ROOT = Path(__file__).resolve().parents[1]
 REDUCED = ROOT / "tests" / "data" / "golden"
@@ -71,7 +70,7 @@ class Golden:
         ]
 
 
-class RecordedView(SimulatorView):
+class RecordedView(ReplicaView):
     """A laid-out state whose gripper orientation is the recorded one (timelines move no arm)."""
 
     gripper: NDArray[np.float64] | None = None  # x y z w
@@ -96,9 +95,9 @@ class Stage:
         """Place the scene for a seed."""
         self.seed = seed
         self.scene.reset(seed)
-        self.replica = Replica(self.scene.model)
-        self.recorded = RecordedView(self.scene.model, self.replica._data)
-        self.replica.view = self.recorded
+        self.replica = Replica(self.scene.model, RecordedView)
+        assert isinstance(self.replica.view, RecordedView)
+        self.recorded = self.replica.view
 
     def lay(
         self, qpos: NDArray[np.float64], gripper: NDArray[np.float64] | None = None

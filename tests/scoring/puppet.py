@@ -147,6 +147,7 @@ class Puppet:
             error = np.concatenate([np.asarray(point) - data.site_xpos[site], 0.05 * turn])
             if np.linalg.norm(error[:3]) < 1e-4:
                 return
+            mujoco.mj_comPos(self.model, data)  # Jacobians read it; a laid-out state does without
             mujoco.mj_jacSite(self.model, data, linear, angular, site)
             jacobian = np.concatenate([linear[:, columns], 0.05 * angular[:, columns]])
             damped = jacobian @ jacobian.T + 1e-4 * np.eye(6)

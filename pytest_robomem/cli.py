@@ -43,6 +43,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from pytest_robomem.judges import agreement_cli  # noqa: PLC0415 - light, but not for doctor
 
     agreement_cli.add_arguments(agreement)
+    record = _add(
+        commands, "record", "record demonstrations as HDF5, and as a LeRobot dataset", _record
+    )
+    from pytest_robomem.demonstrations import command  # noqa: PLC0415 - light
+
+    command.add_arguments(record)
     parsed = parser.parse_args(arguments)
     run: Callable[[argparse.Namespace], int] = parsed.run
     return run(parsed)
@@ -77,6 +83,12 @@ def _agreement(parsed: argparse.Namespace) -> int:
     from pytest_robomem.judges import agreement_cli  # noqa: PLC0415
 
     return agreement_cli.run(parsed)
+
+
+def _record(parsed: argparse.Namespace) -> int:
+    from pytest_robomem.demonstrations import command  # noqa: PLC0415
+
+    return command.run(parsed)
 
 
 def _audit(parsed: argparse.Namespace) -> int:

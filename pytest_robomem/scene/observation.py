@@ -110,13 +110,13 @@ class Observation(Mapping[str, Any]):
         return np.concatenate(
             [
                 self["robot0_eef_pos"],
-                _axis_angle(self["robot0_eef_quat"]),
+                axis_angle(self["robot0_eef_quat"]),
                 self["robot0_gripper_qpos"],
             ]
         ).astype(np.float32)
 
 
-def _axis_angle(quaternion: NDArray[np.float64]) -> NDArray[np.float64]:
+def axis_angle(quaternion: NDArray[np.float64]) -> NDArray[np.float64]:
     """Rotation vector [3] (rad) of a quaternion (x, y, z, w), angle in [0, pi]."""
     signed = -quaternion if quaternion[3] < 0 else quaternion
     axis, w = signed[:3], float(min(signed[3], 1.0))

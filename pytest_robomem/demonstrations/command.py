@@ -85,7 +85,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(parsed: argparse.Namespace) -> int:
     """Record; gives the exit code: 0, 1 if an episode was an error, 2 if nothing can be done."""
-    from pytest_robomem.demonstrations.recorder import RecordingError  # noqa: PLC0415 - heavy
+    from pytest_robomem.demonstrations.lerobot import LeRobotError  # noqa: PLC0415 - heavy
+    from pytest_robomem.demonstrations.recorder import RecordingError  # noqa: PLC0415
     from pytest_robomem.policy import PolicyLoadError  # noqa: PLC0415
     from pytest_robomem.results.stored import StoredRunError  # noqa: PLC0415
     from pytest_robomem.scene.gl import RenderError  # noqa: PLC0415
@@ -99,7 +100,7 @@ def run(parsed: argparse.Namespace) -> int:
             _complain(f"{_SHARED.get(key, key)}: {reason}")
     except (
         *(_UsageError, RecordingError, PolicyLoadError, StoredRunError, RenderError),
-        *(SimulatorError, OSError),
+        *(SimulatorError, LeRobotError, OSError),
     ) as error:
         _complain(str(error))
     except KeyboardInterrupt:

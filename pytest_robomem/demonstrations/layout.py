@@ -74,6 +74,16 @@ IMAGES = {
 }
 """Dataset, and the key of the same image in the observation that a policy gets."""
 
+# Of the whole trajectory, in our group: see pytest_robomem.scene.recording.Trajectory.
+STATE_ARRAYS = (
+    "reset_qpos",
+    "body_pos",
+    "body_quat",
+    "qpos",
+    "kinematics_qpos",
+    "end_effector",
+)
+
 
 def task_folder(task: Task) -> str:
     """Folder of a benchmark task, below the root of the demonstrations."""

@@ -20,11 +20,12 @@ from pytest_robomem.demonstrations.layout import (
     FULL_FOLDER,
     OURS,
     RECORD,
+    STATE_ARRAYS,
     episode_ending,
 )
 from pytest_robomem.policy import ACTION_SIZE
 from pytest_robomem.results.records import EpisodeResult
-from pytest_robomem.scene.recording import TRAJECTORY_ARRAYS, Trajectory
+from pytest_robomem.scene.recording import Trajectory
 
 _LARGEST_ARRAY = 100_000_000  # numbers; the states of the longest episode are a hundredth of it
 _LONGEST_RECORD = 10_000_000  # bytes
@@ -109,17 +110,15 @@ def read_record(path: Path) -> EpisodeResult:
 
 
 def _trajectory(ours: Any, actions: NDArray[np.float64]) -> Trajectory | None:
-    if TRAJECTORY_ARRAYS[0] not in ours:
+    if STATE_ARRAYS[0] not in ours:
         return None
-    arrays = {name: _array(ours, name) for name in TRAJECTORY_ARRAYS}
+    arrays = {name: _array(ours, name) for name in STATE_ARRAYS}
     steps = len(actions)
     for name in ("qpos", "kinematics_qpos", "end_effector"):
         if arrays[name].ndim != 2 or len(arrays[name]) != steps + 1:
             shape = arrays[name].shape
             raise DemonstrationError(f"{name} has the shape {shape}, with {steps} actions")
-    if not np.array_equal(arrays["actions"], actions):
-        raise DemonstrationError("its two copies of the actions differ")
-    return Trajectory(**arrays, events={})
+    return Trajectory(**arrays, actions=actions, events={})
 
 
 def _record(ours: Any) -> EpisodeResult | None:

@@ -24,6 +24,7 @@ from pytest_robomem.demonstrations.layout import (
     OURS,
     PARTIAL_SUFFIX,
     RECORD,
+    STATE_ARRAYS,
     SUBTASK_FOLDER,
     SUBTASK_SOURCE,
     episode_ending,
@@ -35,7 +36,6 @@ from pytest_robomem.demonstrations.subtasks import Subtask, keyframes, subtasks
 from pytest_robomem.episode import EpisodeOutcome, StepListener
 from pytest_robomem.scene.model import Scene
 from pytest_robomem.scene.observation import Observation, axis_angle
-from pytest_robomem.scene.recording import TRAJECTORY_ARRAYS
 from pytest_robomem.task import Task
 
 # The lightest compression: heavier ones make files of these images 3 % smaller and cost half as
@@ -194,7 +194,7 @@ class DemonstrationWriter(StepListener):
         ours = demo.create_group(OURS)
         self._describe(ours, outcome)
         ours[RECORD] = result.model_dump_json()
-        for name in TRAJECTORY_ARRAYS:
+        for name in STATE_ARRAYS:
             ours.create_dataset(name, data=getattr(trajectory, name), **_COMPRESSION)
         if passed:
             self._file.flush()

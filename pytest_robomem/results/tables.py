@@ -28,9 +28,17 @@ TASK_COLUMNS = (
     *("tsr_low_pct", "tsr_high_pct", "num_passed", "num_errors", "average_steps", "family"),
 )
 
+REPLAY_COLUMNS = (
+    *("task_id", "seed", "exact", "recorded_steps", "replayed_steps"),
+    *("largest_joint_difference", "largest_at_step", "first_difference_at_step"),
+    *("final_object_distance", "final_object", "differing_cards", "differing_versions", "note"),
+)
+
 
 def write_tables(folder: Path, records: Sequence[EpisodeResult], seeds: Sequence[int]) -> None:
     """Write ``episodes.tsv``, ``task_summary.tsv``, ``summary.json`` and ``aggregate.json``.
+
+    Replayed episodes leave ``replay.tsv`` too.
 
     Args:
         folder: the results folder.
@@ -55,6 +63,8 @@ def write_tables(folder: Path, records: Sequence[EpisodeResult], seeds: Sequence
         [_task_json(tasks[name], summaries[name], seeds, video_dir) for name in tasks],
     )
     _write_json(folder / "aggregate.json", _aggregate(records, list(summaries.values())))
+    if replays := [_replay_row(record) for record in records if record.replay is not None]:
+        _write_tsv(folder / "replay.tsv", REPLAY_COLUMNS, replays)
 
 
 def _episode_number(record: EpisodeResult, seeds: Sequence[int]) -> int | str:
@@ -95,6 +105,19 @@ def _episode_row(record: EpisodeResult, seeds: Sequence[int], video_dir: str) ->
         "trajectory": record.trajectory,
         "message": record.message,
         "node_id": record.node_id,
+    }
+
+
+def _replay_row(record: EpisodeResult) -> dict[str, object]:
+    assert record.replay is not None
+    figures = record.replay.model_dump()
+    cards, versions = figures["differing_cards"], figures["differing_versions"]
+    return {
+        **figures,
+        "task_id": record.task_id,
+        "seed": record.seed,
+        "differing_cards": "unknown" if cards is None else " ".join(cards),
+        "differing_versions": " ".join(f"{name}={a}>{b}" for name, (a, b) in versions.items()),
     }
 
 

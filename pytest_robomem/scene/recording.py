@@ -17,7 +17,7 @@ from pytest_robomem.scene.cameras import Image
 VIDEO_FPS = 10  # frames a second, as the public evaluator's videos
 STEPS_PER_FRAME = 2  # 20 Hz control: videos run at the speed of the robot
 TRAJECTORY_VERSION = 1
-TRAJECTORY_ARRAYS = (
+_ARRAYS = (
     "reset_qpos",
     "body_pos",
     "body_quat",
@@ -108,7 +108,7 @@ def write_trajectory(trajectory: Trajectory, path: Path, meta: dict[str, str]) -
         "event_steps": np.array(list(trajectory.events.values()), dtype=np.int64),
         **{f"meta_{key}": np.array(value) for key, value in meta.items()},
     }
-    for name in TRAJECTORY_ARRAYS:
+    for name in _ARRAYS:
         arrays[name] = getattr(trajectory, name)
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(
@@ -129,7 +129,7 @@ def read_trajectory(path: Path) -> Trajectory:
             version = int(stored["version"])
             if version != TRAJECTORY_VERSION:
                 raise TrajectoryError(f"{path}: version {version} of trajectories is not known")
-            arrays = {name: stored[name] for name in TRAJECTORY_ARRAYS}
+            arrays = {name: stored[name] for name in _ARRAYS}
             names, steps = stored["event_names"].tolist(), stored["event_steps"].tolist()
             return Trajectory(**arrays, events=dict(zip(names, steps, strict=True)))
     except (OSError, KeyError, zipfile.BadZipFile) as error:

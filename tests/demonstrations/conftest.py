@@ -1,0 +1,58 @@
+"""Recordings that several tests look at, each made once."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pytest_robomem.cli import main
+from pytest_robomem.scene.model import Scene
+
+TASK, SEED = 3, 100
+FOLDER = "Multi-Sequence/3_cream_pudding_basket_dataset"
+FULL_NAME = "cream_pudding_basket_seed100_task3.hdf5"
+FULL = f"{FOLDER}/full_trajectory/{FULL_NAME}"
+SMALL = 16  # pixels
+
+
+def record(out: Path, *arguments: str) -> int:
+    """``robomem record`` of one short task, in this process; gives the exit code."""
+    return main(["record", f"--tasks={TASK}", f"--seeds={SEED}", f"--out={out}", *arguments])
+
+
+def cheap_image(scene: Scene, camera: str) -> Any:
+    """In place of a rendered image: tells the cameras and the states apart, and costs nothing."""
+    image = np.full((480, 640, 3), 10 if camera == "agentview" else 200, dtype=np.uint8)
+    image[:, :, 1] = int(1e5 * abs(scene.data.qpos[0])) % 256
+    return image
+
+
+@pytest.fixture
+def no_rendering(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whole episodes in seconds."""
+    monkeypatch.setattr(Scene, "render", cheap_image)
+    monkeypatch.setattr("pytest_robomem.scene.gl.library_missing", lambda backend: "")
+
+
+@pytest.fixture(scope="session")
+def demonstrations(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A whole episode of the expert, in the real scene, with images that cost nothing."""
+    out = tmp_path_factory.mktemp("recorded") / "demonstrations"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Scene, "render", cheap_image)
+        patch.setattr("pytest_robomem.scene.gl.library_missing", lambda backend: "")
+        assert record(out, f"--image-size={SMALL}") == 0
+    return out
+
+
+@pytest.fixture
+def lines(capsys: pytest.CaptureFixture[str]) -> Iterator[Callable[[], str]]:
+    """What was printed since this was asked last, standard error included."""
+
+    def read() -> str:
+        printed = capsys.readouterr()
+        return printed.out + printed.err
+
+    yield read

@@ -51,6 +51,7 @@ def compare_episodes(
     here, there = object_positions(ours[-1]), object_positions(theirs[-1])
     distances = {name: float(np.linalg.norm(here[name] - there[name])) for name in here}
     farthest = max(distances, key=lambda name: distances[name], default="")
+    distance = distances.get(farthest)
     same_states = np.array_equal(theirs, ours) and np.array_equal(
         recorded.kinematics_qpos[:shared], replayed.kinematics_qpos[:shared]
     )
@@ -59,8 +60,8 @@ def compare_episodes(
         largest_joint_difference=_finite(float(by_step[worst])),
         largest_at_step=worst,
         first_difference_at_step=int(differing[0]) if len(differing) else None,
-        final_object_distance=_finite(distances[farthest]) if farthest else None,
-        final_object=farthest,
+        final_object_distance=None if distance is None else _finite(distance),
+        final_object=farthest if distance else "",
         **common,
     )
 

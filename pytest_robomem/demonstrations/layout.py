@@ -33,6 +33,7 @@ FRAMES_PER_SECOND = 20  # one row for each control step of 50 ms
 PUBLIC_IMAGE_SIZE = 256  # pixels
 
 _NUMBER = re.compile(r"^\d+_")
+_FIRST_OF_ITS_KIND = re.compile(r"_1(?=_|$)")
 
 
 @dataclass(frozen=True)
@@ -106,5 +107,10 @@ def episode_ending(task_id: int | str, seed: int) -> str:
 
 
 def primitive_name(stage: str) -> str:
-    """Name of the subtask that completes a stage, fit for a file name: ``place_butter_basket``."""
-    return re.sub(r"[^a-z0-9]+", "_", _NUMBER.sub("", stage).lower()).strip("_") or "subtask"
+    """Name of the subtask that completes a stage, fit for a file name: ``place_butter``.
+
+    The number of a stage is left out, and that of an object (``butter_1``), which would look like
+    the subtask's order.
+    """
+    words = re.sub(r"[^a-z0-9]+", "_", _NUMBER.sub("", stage).lower()).strip("_")
+    return _FIRST_OF_ITS_KIND.sub("", words) or "subtask"

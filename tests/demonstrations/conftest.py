@@ -1,5 +1,7 @@
 """Recordings that several tests look at, each made once."""
 
+import json
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -9,6 +11,7 @@ import pytest
 
 from pytest_robomem.cli import main
 from pytest_robomem.scene.model import Scene
+from tests.fakes import POLICIES, FakeScenes
 
 TASK, SEED = 3, 100
 FOLDER = "Multi-Sequence/3_cream_pudding_basket_dataset"
@@ -29,13 +32,6 @@ def cheap_image(scene: Scene, camera: str) -> Any:
     return image
 
 
-@pytest.fixture
-def no_rendering(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whole episodes in seconds."""
-    monkeypatch.setattr(Scene, "render", cheap_image)
-    monkeypatch.setattr("pytest_robomem.scene.gl.library_missing", lambda backend: "")
-
-
 @pytest.fixture(scope="session")
 def demonstrations(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A whole episode of the expert, in the real scene, with images that cost nothing."""
@@ -48,11 +44,51 @@ def demonstrations(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def lines(capsys: pytest.CaptureFixture[str]) -> Iterator[Callable[[], str]]:
+def lines(capsys: pytest.CaptureFixture[str]) -> Callable[[], str]:
     """What was printed since this was asked last, standard error included."""
 
     def read() -> str:
         printed = capsys.readouterr()
         return printed.out + printed.err
 
-    yield read
+    return read
+
+
+class FakeSceneCache(FakeScenes):
+    """Looks like ``SceneCache``, with scenes that cost nothing."""
+
+    def __init__(self, render: str, stepper: str) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.fixture
+def fake_scenes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """An empty folder to record in, with ``mine.py``, whose policies solve fake scenes at once."""
+    monkeypatch.setattr("pytest_robomem.scene_cache.SceneCache", FakeSceneCache)
+    monkeypatch.setattr("pytest_robomem.scene.gl.library_missing", lambda backend: "")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delitem(sys.modules, "mine", raising=False)
+    monkeypatch.syspath_prepend(tmp_path)
+    Path("mine.py").write_text(POLICIES)
+    yield tmp_path
+    sys.modules.pop("mine", None)
+
+
+def record_fake(out: str, *arguments: str, kind: str = "solve", **kwargs: Any) -> int:
+    """Record fake episodes of tasks 2 and 3, seeds 100 and 101; later arguments win."""
+    words = json.dumps({"kind": kind, **kwargs})
+    return main(
+        [
+            *("record", "--policy=mine", f"--policy-kwargs={words}", "--rules=guide"),
+            *("--tasks=2:4", "--seeds=100:102", "--image-size=8", "--max-steps=30"),
+            *(f"--out={out}", *arguments),
+        ]
+    )
+
+
+def files_below(folder: Path) -> list[str]:
+    """Names of all demonstration files below a folder, whole or not."""
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.hdf5*"))

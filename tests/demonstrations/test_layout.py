@@ -1,6 +1,9 @@
 """A demonstration has the public data set's layout."""
 
+from collections import defaultdict
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import cv2
 import h5py
@@ -9,11 +12,17 @@ import pytest
 
 from pytest_robomem.demonstrations.selection import chosen_tasks
 from pytest_robomem.demonstrations.writer import DemonstrationWriter, EpisodePaths
-from pytest_robomem.resources import resource_dir
-from pytest_robomem.scene.model import DUMMY_ACTION, Scene
+from pytest_robomem.episode import EpisodeRun
+from pytest_robomem.options import OPTIONS
+from pytest_robomem.policies.expert import Expert
+from pytest_robomem.request import episode_request
+from pytest_robomem.scene.model import Scene
+from pytest_robomem.scene_cache import SceneCache
+from pytest_robomem.settings import make_settings
 from tests.demonstrations.conftest import FOLDER, FULL, FULL_NAME, SEED, TASK, record
 
 STEPS = 5
+SENSORS = {"ee_pos": "eef_pos", "gripper_states": "gripper_qpos", "joint_states": "joint_pos"}
 
 # What the public README and those who opened its files say; T stands for the number of steps.
 PUBLIC = {
@@ -28,12 +37,30 @@ PUBLIC = {
 }
 
 
+@dataclass
+class Short:
+    """The first steps of an episode, and what the simulator rendered for them, by camera."""
+
+    path: Path
+    rendered: dict[str, list[np.ndarray]] = field(default_factory=lambda: defaultdict(list))
+
+
 @pytest.fixture(scope="module")
-def short(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The first steps of an episode, with real images."""
+def short(tmp_path_factory: pytest.TempPathFactory) -> Short:
+    """Recorded with real images."""
     out = tmp_path_factory.mktemp("short")
-    assert record(out, f"--max-steps={STEPS}", "--keep-failed") == 0
-    return out
+    recorded = Short(out / FOLDER / "failed_trajectory" / FULL_NAME)
+    render = Scene.render
+
+    def watched(scene: Scene, camera: str) -> np.ndarray:
+        image = render(scene, camera)
+        recorded.rendered[camera].append(image.copy())
+        return image
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Scene, "render", watched)
+        assert record(out, f"--max-steps={STEPS}", "--keep-failed") == 0
+    return recorded
 
 
 def check_public_layout(path: Path) -> int:
@@ -62,10 +89,9 @@ def check_public_layout(path: Path) -> int:
 
 
 @pytest.mark.usefixtures("needs_images")
-def test_a_full_trajectory_has_the_public_keys_shapes_and_dtypes(short: Path) -> None:
-    path = short / FOLDER / "failed_trajectory" / FULL_NAME
-    assert check_public_layout(path) == STEPS
-    with h5py.File(path, "r") as file:
+def test_a_full_trajectory_has_the_public_keys_shapes_and_dtypes(short: Short) -> None:
+    assert check_public_layout(short.path) == STEPS
+    with h5py.File(short.path, "r") as file:
         assert file["data/demo_0/obs/agentview_rgb"].shape == (STEPS, 256, 256, 3)
 
 
@@ -73,37 +99,54 @@ def test_full_trajectory_and_subtasks_of_a_whole_episode(demonstrations: Path) -
     steps = check_public_layout(demonstrations / FULL)
     names = sorted(path.name for path in (demonstrations / FOLDER / "subtask_data").iterdir())
     assert names == [
-        "place_chocolate_basket_1_seed100_task3.hdf5",
-        "place_cream_basket_0_seed100_task3.hdf5",
+        "place_chocolate_pudding_1_seed100_task3.hdf5",
+        "place_cream_cheese_0_seed100_task3.hdf5",
     ]
     subtasks = [demonstrations / FOLDER / "subtask_data" / name for name in reversed(names)]
     assert sum(check_public_layout(path) for path in subtasks) == steps
 
 
 @pytest.mark.usefixtures("needs_images")
-def test_images_are_upright_and_of_the_row_before_the_action(short: Path) -> None:
-    """A vertical flip of the simulator's image, squashed; nothing is mirrored."""
-    with h5py.File(short / FOLDER / "failed_trajectory" / FULL_NAME, "r") as file:
-        demo = file["data/demo_0"]
-        actions = demo["actions"][:]
-        stored = {name: demo[f"obs/{name}"][:] for name in ("agentview_rgb", "eye_in_hand_rgb")}
-        joints, fingers = demo["obs/joint_states"][:], demo["obs/gripper_states"][:]
-    scene = Scene(next(resource_dir("bddl").glob(f"{TASK}_*.bddl")))
-    scene.reset(SEED)
-    for _ in range(10):
-        scene.step(np.array(DUMMY_ACTION))
+def test_images_are_upright_and_nothing_is_mirrored(short: Short) -> None:
+    """A vertical flip of the simulator's image, squashed: row t is what is seen before action t."""
     cameras = {"agentview_rgb": "agentview", "eye_in_hand_rgb": "robot0_eye_in_hand"}
-    for row, action in enumerate(actions):
+    with h5py.File(short.path, "r") as file:
         for name, camera in cameras.items():
-            upright = np.flipud(scene.render(camera))
-            wanted = cv2.resize(upright, (256, 256), interpolation=cv2.INTER_AREA)
-            assert np.array_equal(stored[name][row], wanted)
-            assert not np.array_equal(stored[name][row], np.flipud(wanted))
-        observed = scene.observations()
-        assert np.array_equal(joints[row], observed["robot0_joint_pos"])
-        assert np.array_equal(fingers[row], observed["robot0_gripper_qpos"])
-        scene.step(action)
-    scene.close()
+            stored = file[f"data/demo_0/obs/{name}"][:]
+            assert len(short.rendered[camera]) == STEPS + 1
+            for row in range(STEPS):
+                upright = np.flipud(short.rendered[camera][row])
+                wanted = cv2.resize(upright, (256, 256), interpolation=cv2.INTER_AREA)
+                assert np.array_equal(stored[row], wanted)
+                assert not np.array_equal(stored[row], np.flipud(wanted))
+
+
+@pytest.mark.usefixtures("needs_images")
+def test_images_change_neither_states_nor_actions(short: Short, tmp_path: Path) -> None:
+    """The same episode without the listener, which reads sensors and renders at every step."""
+    values = {option.key: option.default for option in OPTIONS}
+    values |= {"policy": "expert", "rules": "strict", "max_steps": str(STEPS)}
+    settings = make_settings(values, tmp_path)
+    (task,) = chosen_tasks({TASK}, ())
+    scenes = SceneCache("auto", "exact")
+    scene = scenes.scene(task.scene)
+    seen: list[dict[str, np.ndarray]] = []
+
+    class Watching(Expert):
+        def infer_actions(self, obs: Any, prompt: str, resize_size: int) -> Any:
+            seen.append({name: np.array(obs[f"robot0_{name}"]) for name in SENSORS.values()})
+            return super().infer_actions(obs, prompt, resize_size)
+
+    request = episode_request(task, SEED, settings, node_id="", repeat="", build_seconds=0.0)
+    outcome = EpisodeRun(request, scene, Watching()).run()
+    scenes.close()
+    with h5py.File(short.path, "r") as file:
+        demo = file["data/demo_0"]
+        assert np.array_equal(demo["actions"], outcome.trajectory.actions)
+        for name in ("reset_qpos", "body_pos", "qpos", "kinematics_qpos", "end_effector"):
+            assert np.array_equal(demo[f"robomem/{name}"], getattr(outcome.trajectory, name)), name
+        for key, sensor in SENSORS.items():
+            assert np.array_equal(demo[f"obs/{key}"], [row[sensor] for row in seen]), key
 
 
 def test_memory_does_not_grow_with_the_episode(tmp_path: Path) -> None:

@@ -59,6 +59,8 @@ def test_tasks_are_chosen_by_number_and_by_family() -> None:
     [
         ("01_Place_Butter_Basket", "place_butter_basket"),
         ("cookies_in_basket", "cookies_in_basket"),
+        ("put_tomato_sauce_1_away", "put_tomato_sauce_away"),
+        ("place_plate_2", "place_plate_2"),
         ("../../etc/passwd", "etc_passwd"),
         ("02_Été\0/..", "t"),
         ("...", "subtask"),

@@ -167,6 +167,9 @@ class Policy:
     def wild(self, chunk):
         return chunk + 3.0
 
+    def drifts(self, chunk):
+        return chunk + 0.01 * self.asked
+
     def raises(self, chunk):
         if self.asked == 3:
             raise ValueError("my model broke")

@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import os
 import re
 import shutil
 from collections.abc import Iterator
@@ -23,6 +24,8 @@ DATASET_FOLDER = "lerobot"
 SOURCES = "meta/robomem.json"  # the demonstrations that became episodes, in their order
 _PARTIAL = f".{DATASET_FOLDER}.partial"
 _REPO_ID = "robomem/demonstrations"  # only a name: nothing is uploaded
+# Else a screenful for each video and a bar for each episode; who sets them otherwise gets them.
+_QUIET = {"SVT_LOG": "1", "HF_DATASETS_DISABLE_PROGRESS_BARS": "1"}
 _MOTION = ("x", "y", "z", "rx", "ry", "rz")
 _EPISODE = re.compile(rf"_seed(\d+)_task(\d+){re.escape(SUFFIX)}$")
 
@@ -114,6 +117,8 @@ def _sources(dataset: Path) -> Any:
 
 
 def _write(demonstrations: list[Path], folder: Path) -> int:
+    for name, value in _QUIET.items():
+        os.environ.setdefault(name, value)
     from lerobot.datasets.lerobot_dataset import LeRobotDataset  # noqa: PLC0415 - heavy, an extra
 
     sizes = {_image_size(path) for path in demonstrations}

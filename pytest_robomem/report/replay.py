@@ -31,7 +31,7 @@ def _differences(replay: ReplayComparison) -> Iterator[str]:
                 f"largest joint difference {replay.largest_joint_difference:.2g} (step "
                 f"{replay.largest_at_step})"
             )
-        if replay.final_object_distance is not None:
+        if replay.final_object and replay.final_object_distance is not None:
             yield f"{replay.final_object} ends {1000 * replay.final_object_distance:.2g} mm away"
     elif not replay.exact:
         yield "the same within 1e-9 as far as it goes"

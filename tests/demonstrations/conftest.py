@@ -1,5 +1,6 @@
 """Recordings that several tests look at, each made once."""
 
+import importlib
 import json
 import sys
 from collections.abc import Callable, Iterator
@@ -12,6 +13,15 @@ import pytest
 from pytest_robomem.cli import main
 from pytest_robomem.scene.model import Scene
 from tests.fakes import POLICIES, FakeScenes
+
+# As in tests.plugin: pytester forgets what a run inside this process imported, and a module must
+# not be there twice while it is patched.
+for _module in (
+    *("cli", "demonstrations.command", "demonstrations.lerobot", "demonstrations.recorder"),
+    *("demonstrations.selection", "fixtures", "policies.replay", "report.replay"),
+    *("results.tables", "scene.gl", "scene_cache", "session.run", "settings"),
+):
+    importlib.import_module(f"pytest_robomem.{_module}")
 
 TASK, SEED = 3, 100
 FOLDER = "Multi-Sequence/3_cream_pudding_basket_dataset"

@@ -73,10 +73,9 @@ def test_a_replay_is_exact_also_in_a_worker(demonstrations: Path, tmp_path: Path
 
 @pytest.fixture
 def fake_demonstrations(fake_scenes: Path) -> Path:
-    """Demonstrations of fake scenes: every episode moves along for some steps, then fails."""
-    assert (
-        record_fake("out", f"--max-steps={STEPS}", "--keep-failed", "--seeds=100", kind="wild") == 0
-    )
+    """Demonstrations of fake scenes: nothing happens but a drift, so every episode fails."""
+    arguments = (f"--max-steps={STEPS}", "--keep-failed", "--seeds=100")
+    assert record_fake("out", *arguments, kind="drifts") == 0
     return fake_scenes / "out"
 
 
@@ -91,10 +90,11 @@ def alter(path: Path, change: Callable[[Any], None]) -> None:
 
 
 def run_replay(bench: Bench, folder: Path, *arguments: str) -> Any:
+    bench.pytester.chdir()  # where its conftest.py is
     return bench.run(
         *("-m", "task02 or task03", f"--robomem-max-steps={STEPS}", *arguments),
         policy="replay",
-        dir=str(folder),
+        dir=str(folder.resolve()),
     )
 
 
@@ -107,7 +107,7 @@ def test_a_difference_is_reported_and_changes_no_outcome(
 
     alter(demonstration(fake_demonstrations), shift)
     result = run_replay(bench, fake_demonstrations, workers)
-    result.assert_outcomes(passed=2)
+    result.assert_outcomes(failed=2)
     result.stdout.fnmatch_lines(
         [
             "replay: 1 of 2 episodes exactly as recorded",
@@ -135,7 +135,7 @@ def test_other_versions_rules_and_cards_are_named(bench: Bench, fake_demonstrati
 
     alter(path, other)
     result = run_replay(bench, fake_demonstrations, "-k", "butter_then_popcorn")
-    result.assert_outcomes(passed=1)
+    result.assert_outcomes(failed=1)
     printed = result.stdout.str()
     assert "other score cards: guide; mujoco 2.3.7 then, " in printed
     assert "rules strict@1 then, guide@1 now" in printed
@@ -156,7 +156,7 @@ def test_a_recording_of_another_scene_is_no_error(bench: Bench, fake_demonstrati
 
     alter(demonstration(fake_demonstrations), widen)
     result = run_replay(bench, fake_demonstrations)
-    result.assert_outcomes(passed=2)
+    result.assert_outcomes(failed=2)
     result.stdout.fnmatch_lines(
         ["task 2, seed 100: the recording has 9 joint values, the scene has 4"]
     )
@@ -171,7 +171,7 @@ def test_files_of_the_public_data_set_are_replayed(bench: Bench, fake_demonstrat
     for task_id in (2, 3):
         alter(demonstration(fake_demonstrations, task_id), public)
     result = run_replay(bench, fake_demonstrations)
-    result.assert_outcomes(passed=2)
+    result.assert_outcomes(failed=2)
     result.stdout.fnmatch_lines(
         [
             "replay: 0 of 2 episodes exactly as recorded",
@@ -293,7 +293,7 @@ def test_damaged_and_hostile_files_are_refused_in_a_sentence(
 def test_a_damaged_file_is_an_error_not_a_failure(bench: Bench, fake_demonstrations: Path) -> None:
     not_hdf5(demonstration(fake_demonstrations))
     result = run_replay(bench, fake_demonstrations)
-    result.assert_outcomes(passed=1, errors=1)
+    result.assert_outcomes(failed=1, errors=1)
     result.stdout.fnmatch_lines(["*starting the policy: DemonstrationError: *not a demonstration*"])
 
 

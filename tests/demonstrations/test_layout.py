@@ -1,5 +1,8 @@
 """A demonstration has the public data set's layout."""
 
+import re
+import subprocess
+import sys
 from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +23,7 @@ from pytest_robomem.scene.model import Scene
 from pytest_robomem.scene_cache import SceneCache
 from pytest_robomem.settings import make_settings
 from tests.demonstrations.conftest import FOLDER, FULL, FULL_NAME, SEED, TASK, record
+from tests.golden import ROOT
 
 STEPS = 5
 SENSORS = {"ee_pos": "eef_pos", "gripper_states": "gripper_qpos", "joint_states": "joint_pos"}
@@ -175,3 +179,15 @@ def test_memory_does_not_grow_with_the_episode(tmp_path: Path) -> None:
     one_image = 256 * 256 * 3
     assert peak(150) - peak(10) < one_image
     assert not list(tmp_path.rglob("*.hdf5*"))
+
+
+def test_the_documented_code_reads_a_demonstration(demonstrations: Path, tmp_path: Path) -> None:
+    (code,) = re.findall(
+        r"^```python\n(.*?)^```", (ROOT / "docs" / "demonstrations.md").read_text(), re.M | re.S
+    )
+    (tmp_path / "demos").symlink_to(demonstrations)
+    printed = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
+    ).stdout
+    assert printed.startswith("Put the cream cheese into the basket first")
+    assert printed.count("a stage was completed by") == 2

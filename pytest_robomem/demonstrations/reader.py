@@ -27,7 +27,7 @@ from pytest_robomem.policy import ACTION_SIZE
 from pytest_robomem.results.records import EpisodeResult
 from pytest_robomem.scene.recording import Trajectory
 
-_LARGEST_ARRAY = 100_000_000  # numbers; the states of the longest episode are a hundredth of it
+_LARGEST_ARRAY = 10_000_000  # numbers; 3,000 steps of the largest scene have some 200,000
 _LONGEST_RECORD = 10_000_000  # bytes
 
 

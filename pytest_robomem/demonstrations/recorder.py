@@ -22,6 +22,7 @@ from pytest_robomem.results.files import write_text
 from pytest_robomem.results.journal import Journal
 from pytest_robomem.results.records import EpisodeResult
 from pytest_robomem.results.stored import JOURNAL_NAME, stored_records
+from pytest_robomem.scene.gl import RenderError
 from pytest_robomem.scene.simulator import simulator_versions
 from pytest_robomem.scene_cache import SceneCache
 from pytest_robomem.settings import Settings
@@ -67,7 +68,7 @@ class Recorder:
     root: Path
     settings: Settings
     keep_failed: bool = False
-    _known: dict[tuple[int | str, int], EpisodeResult] = field(default_factory=dict)
+    _known: dict[tuple[int | str, int], EpisodeResult] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         self._journal = Journal(self.root / JOURNAL_NAME)
@@ -90,8 +91,6 @@ class Recorder:
                     f"the demonstrations in {self.root} were made with another "
                     f"{', '.join(differing)}; choose another --out"
                 )
-        else:
-            write_text(description, json.dumps(identity, indent=2, ensure_ascii=False) + "\n")
         if self._journal.path.exists():
             self._known = {
                 (record.task_id, record.seed): record for record in stored_records(self.root)
@@ -103,8 +102,11 @@ class Recorder:
         """Record each task with each seed.
 
         Raises:
-            RecordingError: files cannot be written.
+            RecordingError: files cannot be written, or nothing can be rendered.
+            OSError: the folder cannot be used.
         """
+        text = json.dumps(self._identity(), indent=2, ensure_ascii=False) + "\n"
+        write_text(self.root / DESCRIPTION, text)
         for task in tasks:
             for seed in self.settings.seeds:
                 paths = EpisodePaths(self.root, task, seed)
@@ -154,7 +156,7 @@ class Recorder:
                     outcome.result = result
                     files = writer.keep(outcome)
         except EpisodeError as error:
-            if isinstance(error.__cause__, DemonstrationWriteError):
+            if isinstance(error.__cause__, DemonstrationWriteError | RenderError):
                 raise RecordingError(str(error.__cause__)) from error
             result = error.result
         except (DemonstrationWriteError, OSError) as error:

@@ -4,6 +4,7 @@ Images go to the disk as they are rendered, so that memory does not grow with th
 carries a temporary name until all files of its episode are whole.
 """
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -80,7 +81,7 @@ class EpisodePaths:
     def remove_partial(self) -> None:
         """Remove what an interrupted run left of this episode."""
         ending = episode_ending(self.task.task_id, self.seed)
-        for path in self._folder("").glob(f".*{ending}{PARTIAL_SUFFIX}"):
+        for path in self._folder("").glob(f".*{ending}.*{PARTIAL_SUFFIX}"):
             path.unlink(missing_ok=True)
 
     def _folder(self, name: str) -> Path:
@@ -88,8 +89,12 @@ class EpisodePaths:
 
 
 def partial_path(path: Path) -> Path:
-    """Where a file is written before it is whole: in the task's folder, hidden."""
-    return path.parent.with_name(f".{path.name}{PARTIAL_SUFFIX}")
+    """Where a file is written before it is whole: in the task's folder, hidden.
+
+    Each process has a name of its own: should two record the same episode, one of them fails, and
+    neither gives a half file a name.
+    """
+    return path.parent.with_name(f".{path.name}.{os.getpid()}{PARTIAL_SUFFIX}")
 
 
 class DemonstrationWriter(StepListener):

@@ -165,9 +165,9 @@ def test_ctrl_c_keeps_what_is_finished_and_no_half_file(
 def test_what_a_killed_run_left_is_removed(fake_scenes: Path) -> None:
     folder = fake_scenes / "out" / FIRST
     folder.mkdir(parents=True)
-    left = folder / ".butter_popcorn_basket_seed100_task2.hdf5.partial"
+    left = folder / ".butter_popcorn_basket_seed100_task2.hdf5.4711.partial"
     left.write_bytes(b"half")
-    others = folder / ".butter_popcorn_basket_seed999_task2.hdf5.partial"  # of another process
+    others = folder / ".butter_popcorn_basket_seed999_task2.hdf5.4711.partial"  # of another process
     others.write_bytes(b"half")
     assert record_fake("out", "--tasks=2") == 0
     assert not left.exists()
@@ -232,6 +232,30 @@ def test_bad_input_is_one_clear_sentence(
     assert message in printed
     assert printed.startswith("robomem record: ")
     assert printed.count("\n") == 1
+
+
+def test_a_policy_that_cannot_be_loaded_leaves_nothing(fake_scenes: Path, lines: Lines) -> None:
+    assert record_fake("out", "--policy=mine:build_broken") == 2
+    assert "the factory raised RuntimeError: no weights" in lines()
+    assert not (fake_scenes / "out").exists()
+    assert record_fake("out", "--tasks=2") == 0
+
+
+def test_two_processes_that_record_one_episode_leave_no_half_file(
+    fake_scenes: Path, lines: Lines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other one starts in the middle of it, and takes this one for a killed run."""
+    taken = DemonstrationWriter.after_step
+
+    def overtaken(self: DemonstrationWriter, scene: object, step: int) -> None:
+        taken(self, scene, step)  # type: ignore[arg-type]
+        if step == 1:
+            self._paths.remove_partial()
+
+    monkeypatch.setattr(DemonstrationWriter, "after_step", overtaken)
+    assert record_fake("out", "--tasks=2") == 2
+    assert "No such file" in lines()
+    assert not [name for name in files_below(fake_scenes / "out") if "full_trajectory" in name]
 
 
 def test_unknown_words_are_refused_by_the_parser(lines: Lines) -> None:

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_robomem.options import OPTIONS
-from pytest_robomem.task import BENCHMARK_TASKS, FAMILIES, Task
 
 if TYPE_CHECKING:
     from pytest_robomem.demonstrations.recorder import Recorded
+    from pytest_robomem.task import Task
 
 # As for pytest, where the meaning is the same; the names follow the command's own style.
 _SHARED = {
@@ -48,9 +48,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--family",
         action="append",
-        choices=sorted(FAMILIES),
+        metavar="NAME",
         default=[],
-        help="a family of tasks; may be given several times",
+        help="a family of tasks, such as drawer; may be given several times",
     )
     for option in OPTIONS:
         if option.key not in _SHARED:
@@ -63,7 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             choices=option.choices or None,
             metavar=option.metavar,
             default=default,
-            help=option.help.partition(". ")[0] + shown,
+            help=option.help.partition(". ")[0].replace("to evaluate", "that acts") + shown,
         )
     parser.add_argument(
         "--keep-failed",
@@ -154,10 +154,14 @@ def _record(parsed: argparse.Namespace) -> int:
     return 1 if errors else 0
 
 
-def _tasks(parsed: argparse.Namespace) -> list[Task]:
+def _tasks(parsed: argparse.Namespace) -> "list[Task]":
     from pytest_robomem.demonstrations.selection import chosen_tasks  # noqa: PLC0415
     from pytest_robomem.settings import parse_numbers  # noqa: PLC0415
+    from pytest_robomem.task import BENCHMARK_TASKS, FAMILIES  # noqa: PLC0415 - imports pytest
 
+    for family in parsed.family:
+        if family not in FAMILIES:
+            raise _UsageError(f"--family: {family!r} is none of {', '.join(FAMILIES)}")
     numbers: tuple[int, ...] = ()
     if parsed.tasks:
         try:
@@ -189,7 +193,7 @@ def _make_lerobot(root: Path) -> None:
     _say(make_dataset(root))
 
 
-def _replay_command(parsed: argparse.Namespace, tasks: Sequence[Task]) -> str:
+def _replay_command(parsed: argparse.Namespace, tasks: "Sequence[Task]") -> str:
     """The pytest command that replays what was recorded, under the same settings."""
     words = ["pytest", "--policy=replay"]
     words.append(f"--policy-kwargs={json.dumps({'dir': str(parsed.out)})}")
@@ -199,7 +203,7 @@ def _replay_command(parsed: argparse.Namespace, tasks: Sequence[Task]) -> str:
             value = getattr(parsed, option.key)
             if value not in (None, option.default):
                 words.append(f"{option.flag}={value}")
-    if len(tasks) < len(BENCHMARK_TASKS):
+    if parsed.tasks or parsed.family:
         words += ["-m", " or ".join(task.label for task in tasks)]
     return shlex.join(words)
 

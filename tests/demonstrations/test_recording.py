@@ -216,6 +216,7 @@ def test_a_full_disk_ends_the_run_and_leaves_no_half_file(
         (["--tasks=0"], "--tasks: tasks are numbered from 1"),
         (["--tasks=27"], "--tasks: 27 is too large for a task number (at most 26)"),
         (["--tasks=butter"], "--tasks: 'butter' is neither a task number (1) nor a range (1:4)"),
+        (["--family=cars"], "--family: 'cars' is none of basket, cabinet"),
         (["--seeds=5:5"], "--seeds: the range 5:5 is empty"),
         (["--policy=no_such_module"], "cannot import no_such_module"),
         (["--policy-kwargs=[1]"], "--policy-kwargs: must be a JSON object"),
@@ -259,7 +260,7 @@ def test_two_processes_that_record_one_episode_leave_no_half_file(
 
 
 def test_unknown_words_are_refused_by_the_parser(lines: Lines) -> None:
-    for argument in ("--rules=kind", "--family=cars", "--render=paint"):
+    for argument in ("--rules=kind", "--stepper=two", "--render=paint"):
         with pytest.raises(SystemExit) as refused:
             main(["record", "--out=out", argument])
         assert refused.value.code == 2

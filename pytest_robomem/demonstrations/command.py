@@ -77,7 +77,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "pytest-robomem[lerobot]",
     )
     parser.epilog = (
-        "Both cameras are rendered at every step: about a quarter of a second a step without a "
+        "Both cameras are rendered at every step: a quarter to half a second a step without a "
         "GPU. Each episode is on disk before the next begins; the same command goes on where it "
         "was stopped, and several may record different tasks or seeds into one folder."
     )

@@ -46,6 +46,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from pytest_robomem.judges import agreement_cli  # noqa: PLC0415 - light, but not for doctor
 
     agreement_cli.add_arguments(agreement)
+    record = _add(
+        commands, "record", "record demonstrations as HDF5, and as a LeRobot dataset", _record
+    )
+    from pytest_robomem.demonstrations import command  # noqa: PLC0415 - light
+
+    command.add_arguments(record)
     parsed = parser.parse_args(arguments)
     run: Callable[[argparse.Namespace], int] = parsed.run
     return run(parsed)
@@ -94,6 +100,12 @@ def _merge(parsed: argparse.Namespace) -> int:
         return 2
     _say(*summary_lines(records, 0.0), f"results: {parsed.out}")
     return 0
+
+
+def _record(parsed: argparse.Namespace) -> int:
+    from pytest_robomem.demonstrations import command  # noqa: PLC0415
+
+    return command.run(parsed)
 
 
 def _audit(parsed: argparse.Namespace) -> int:

@@ -246,7 +246,11 @@ class EpisodeRun:
             if stage.completed_at is not None
         }
         assert self._recorder is not None
-        return EpisodeOutcome(result, self._recorder.finish(events))
+        trajectory = self._recorder.finish(events)
+        if callable(compare := getattr(self._policy, "compare_with_recording", None)):
+            self._doing = "comparing with the recording"
+            result = result.model_copy(update={"replay": compare(result, trajectory)})
+        return EpisodeOutcome(result, trajectory)
 
     def _explain(self, goal: Goal, view: StateView) -> str:
         request = self._request

@@ -40,6 +40,8 @@ class Policy(Protocol):
     - ``episode_start(task_id, seed)`` and ``episode_end(result)``;
     - ``attach_simulator(view)``: for privileged policies, at the start of every episode; the view
       (``pytest_robomem.scene.view.SimulatorView``) is the true state, read-only;
+    - ``compare_with_recording(result, trajectory)``: after an episode that is a replay;
+      gives a ``ReplayComparison`` for the record, or ``None``, and decides nothing;
     - ``close()``: at the end of the run.
     """
 

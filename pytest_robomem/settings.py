@@ -1,7 +1,7 @@
 """All settings of a run, validated once."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -30,7 +30,21 @@ _KWARGS_FLAG = "--policy-kwargs"
 
 
 class SettingsError(ValueError):
-    """A setting that makes no sense; the message names the option."""
+    """Settings that make no sense; the message has a line for each.
+
+    Args:
+        problems: key of each such setting, and what is wrong with it.
+    """
+
+    def __init__(self, problems: Sequence[tuple[str, str]]) -> None:
+        options = {option.key: option for option in OPTIONS}
+        super().__init__(
+            "\n".join(
+                f"{options[key].flag} (or ini {options[key].ini}): {reason}"
+                for key, reason in problems
+            )
+        )
+        self.problems = tuple(problems)
 
 
 def parse_seeds(spec: str) -> tuple[int, ...]:
@@ -41,21 +55,39 @@ def parse_seeds(spec: str) -> tuple[int, ...]:
     Raises:
         ValueError: not such a specification, an empty range, or a seed given twice.
     """
-    seeds: list[int] = []
+    return parse_numbers(spec, "seed", "100:150", LARGEST_SEED)
+
+
+def parse_numbers(spec: str, noun: str, example: str, largest: int) -> tuple[int, ...]:
+    """Numbers of a specification of single ones and half-open ranges, separated by commas.
+
+    Args:
+        spec: the specification.
+        noun: what the numbers are, for messages.
+        example: a range, for messages.
+        largest: the largest number allowed.
+
+    Raises:
+        ValueError: not such a specification, an empty range, or a number given twice.
+    """
+    first = example.partition(":")[0]
+    numbers: list[int] = []
     for part in spec.split(","):
         bounds = [bound.strip() for bound in part.split(":")]
         if len(bounds) > 2 or not all(bound.isascii() and bound.isdigit() for bound in bounds):
-            raise ValueError(f"{part.strip()!r} is neither a seed (100) nor a range (100:150)")
-        numbers = [int(bound) for bound in bounds]
-        chosen = range(*numbers) if len(numbers) == 2 else range(numbers[0], numbers[0] + 1)
+            raise ValueError(
+                f"{part.strip()!r} is neither a {noun} ({first}) nor a range ({example})"
+            )
+        ends = [int(bound) for bound in bounds]
+        chosen = range(*ends) if len(ends) == 2 else range(ends[0], ends[0] + 1)
         if not chosen:
             raise ValueError(f"the range {part.strip()} is empty (its end is not included)")
-        if chosen[-1] > LARGEST_SEED:
-            raise ValueError(f"{chosen[-1]} is too large for a seed (at most {LARGEST_SEED})")
-        seeds.extend(chosen)
-    if len(set(seeds)) != len(seeds):
-        raise ValueError("a seed is given twice")
-    return tuple(seeds)
+        if chosen[-1] > largest:
+            raise ValueError(f"{chosen[-1]} is too large for a {noun} (at most {largest})")
+        numbers.extend(chosen)
+    if len(set(numbers)) != len(numbers):
+        raise ValueError(f"a {noun} is given twice")
+    return tuple(numbers)
 
 
 def _parse_kwargs(text: Any) -> Any:
@@ -146,13 +178,12 @@ def make_settings(values: dict[str, str | None], base: Path) -> Settings:
     try:
         settings = Settings.model_validate(values)
     except ValidationError as error:
-        flags = {option.key: option for option in OPTIONS}
-        lines = []
-        for problem in error.errors():
-            option = flags[str(problem["loc"][0])]
-            reason = problem["msg"].removeprefix("Value error, ")
-            lines.append(f"{option.flag} (or ini {option.ini}): {reason}")
-        raise SettingsError("\n".join(lines)) from None
+        raise SettingsError(
+            [
+                (str(problem["loc"][0]), problem["msg"].removeprefix("Value error, "))
+                for problem in error.errors()
+            ]
+        ) from None
     return settings.model_copy(update={"results": (base / settings.results).resolve()})
 
 

@@ -63,6 +63,9 @@ class FakeView:
     def site_body(self, name: str) -> str:
         return name
 
+    def object_positions(self, qpos: Any) -> dict[str, Any]:
+        return {"butter_1": qpos[:3]}
+
 
 class FakeScene:
     """Looks like ``pytest_robomem.scene.model.Scene``; a step costs nothing."""
@@ -99,7 +102,12 @@ class FakeScene:
         return self.view
 
     def observations(self) -> dict[str, Any]:
-        return {"robot0_eef_pos": np.zeros(3)}
+        return {
+            "robot0_eef_pos": self.data.qpos[:3],
+            "robot0_eef_quat": np.array([0.0, 0.0, 0.0, 1.0]),
+            "robot0_gripper_qpos": np.zeros(2),
+            "robot0_joint_pos": np.zeros(7),
+        }
 
     def end_effector(self) -> Any:
         return np.zeros(9)
@@ -158,6 +166,9 @@ class Policy:
 
     def wild(self, chunk):
         return chunk + 3.0
+
+    def drifts(self, chunk):
+        return chunk + 0.01 * self.asked
 
     def raises(self, chunk):
         if self.asked == 3:

@@ -14,7 +14,7 @@ import pytest
 from pytest_robomem.resources import resource_dir
 from tests.golden import ROOT
 
-HEAVY = ("numpy", "mujoco", "robosuite", "libero", "pydantic", "cv2", "scipy", "torch")
+HEAVY = ("h5py", "numpy", "mujoco", "robosuite", "libero", "pydantic", "cv2", "scipy", "torch")
 
 
 def test_loading_the_plugin_imports_nothing_heavy() -> None:

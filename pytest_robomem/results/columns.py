@@ -24,6 +24,12 @@ _OFFICIAL_EPISODE = (
     *("prompt", "video_dir"),
 )
 _OFFICIAL_TASK = ("task_id", "num_trials", "seed_start", "TSR", "CSR", "prompt", "video_dir")
+# How far a replay is from its recording.
+REPLAY_COLUMNS = (
+    *("task_id", "seed", "exact", "recorded_steps", "replayed_steps"),
+    *("largest_joint_difference", "largest_at_step", "first_difference_at_step"),
+    *("final_object_distance", "final_object", "differing_cards", "differing_versions", "note"),
+)
 
 
 def episode_columns(rules: str) -> tuple[str, ...]:

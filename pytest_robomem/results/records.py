@@ -44,6 +44,40 @@ class WallTimes(BaseModel):
     total: float = 0.0
 
 
+class ReplayComparison(BaseModel):
+    """How far a replayed episode is from the recorded one.
+
+    Attributes:
+        exact: same length, and every joint value of every step the same, bit for bit.
+        recorded_steps: length of the recording.
+        replayed_steps: steps that were replayed and compared.
+        largest_joint_difference: over all joint values and compared steps, m, rad or, for
+            orientations, quaternion components; ``None`` where states cannot be compared.
+        largest_at_step: where it is (0 is the settled scene).
+        first_difference_at_step: first step with a joint value that is off by more than 1e-9.
+        final_object_distance: of the object that ends farthest from its recorded place, m.
+        final_object: its name.
+        differing_cards: rulebooks with the same rules whose score card is another one; ``None``
+            where the recording has no cards.
+        differing_versions: what differs among versions, stepper and rules: recorded, and now.
+        note: why something could not be compared.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    exact: bool
+    recorded_steps: int
+    replayed_steps: int
+    largest_joint_difference: float | None = None
+    largest_at_step: int | None = None
+    first_difference_at_step: int | None = None
+    final_object_distance: float | None = None
+    final_object: str = ""
+    differing_cards: tuple[str, ...] | None = None
+    differing_versions: dict[str, tuple[str, str]] = {}
+    note: str = ""
+
+
 class EpisodeResult(BaseModel):
     """Result of one episode.
 
@@ -69,6 +103,7 @@ class EpisodeResult(BaseModel):
         policy: specification of the policy.
         settings: step limits that applied, and the wording of the prompt.
         versions: of the packages that decide the states.
+        replay: how far the episode is from the one that it replays, if it replays one.
         repeat: command that runs this one episode again.
     """
 
@@ -103,6 +138,7 @@ class EpisodeResult(BaseModel):
     versions: dict[str, str] = {}
     videos: tuple[str, ...] = ()
     trajectory: str = ""
+    replay: ReplayComparison | None = None
     repeat: str = ""
 
     @property

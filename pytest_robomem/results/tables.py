@@ -7,7 +7,12 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from pytest_robomem.results.columns import POUR_DETAILS, episode_columns, task_columns
+from pytest_robomem.results.columns import (
+    POUR_DETAILS,
+    REPLAY_COLUMNS,
+    episode_columns,
+    task_columns,
+)
 from pytest_robomem.results.files import write_text
 from pytest_robomem.results.mixing import require_same_rules, rules_hashes
 from pytest_robomem.results.records import EpisodeResult
@@ -16,6 +21,8 @@ from pytest_robomem.results.summary import GroupSummary, grouped, macro_mean, su
 
 def write_tables(folder: Path, records: Sequence[EpisodeResult], seeds: Sequence[int]) -> None:
     """Write ``episodes.tsv``, ``task_summary.tsv``, ``summary.json`` and ``aggregate.json``.
+
+    Replayed episodes leave ``replay.tsv`` too.
 
     Args:
         folder: the results folder.
@@ -45,6 +52,8 @@ def write_tables(folder: Path, records: Sequence[EpisodeResult], seeds: Sequence
         [_task_json(tasks[name], summaries[name], seeds, video_dir) for name in tasks],
     )
     _write_json(folder / "aggregate.json", _aggregate(records, list(summaries.values())))
+    if replays := [_replay_row(record) for record in records if record.replay is not None]:
+        _write_tsv(folder / "replay.tsv", REPLAY_COLUMNS, replays)
 
 
 def _episode_number(record: EpisodeResult, seeds: Sequence[int]) -> int | str:
@@ -98,6 +107,19 @@ def _pour_details(record: EpisodeResult) -> dict[str, object]:
     details = card.details if card else {}
     found = {name: details.get(name) for name in POUR_DETAILS}
     return {name: "" if value is None else value for name, value in found.items()}
+
+
+def _replay_row(record: EpisodeResult) -> dict[str, object]:
+    assert record.replay is not None
+    figures = record.replay.model_dump()
+    cards, versions = figures["differing_cards"], figures["differing_versions"]
+    return {
+        **figures,
+        "task_id": record.task_id,
+        "seed": record.seed,
+        "differing_cards": "unknown" if cards is None else " ".join(cards),
+        "differing_versions": " ".join(f"{name}={a}>{b}" for name, (a, b) in versions.items()),
+    }
 
 
 def _task_row(

@@ -42,14 +42,6 @@ class Observation(Mapping[str, Any]):
         self._values: dict[str, Any] = {"prompt": prompt}
         self._expired = False
         self._sensor_keys: tuple[str, ...] | None = None
-        self._prepared: dict[str, Callable[[], Any]] = {
-            "observation/image": lambda: self._prepare(MAIN_CAMERA),
-            "observation/wrist_image": lambda: self._prepare(WRIST_CAMERA),
-            "observation/state": self._state,
-            "base_0_rgb": lambda: self["observation/image"],
-            "left_wrist_0_rgb": self._blank,
-            "right_wrist_0_rgb": lambda: self["observation/wrist_image"],
-        }
 
     def expire(self) -> None:
         """The simulator moves on: from now on only what was read already can be read."""
@@ -70,21 +62,21 @@ class Observation(Mapping[str, Any]):
     def _make(self, key: str) -> Any:
         if key in CAMERAS:
             return self._render(CAMERAS[key])
-        if key in self._prepared:
-            return self._prepared[key]()
+        if key in _PREPARED:
+            return _PREPARED[key](self)
         return self._sensors()[key]
 
     def __contains__(self, key: object) -> bool:
         return (
             key in self._values
             or key in CAMERAS
-            or key in self._prepared
+            or key in _PREPARED
             or (not self._expired and key in self._sensors())
         )
 
     def __iter__(self) -> Iterator[str]:
         sensors = () if self._expired else tuple(self._sensors())
-        yield from dict.fromkeys((*sensors, *CAMERAS, *self._prepared, *self._values))
+        yield from dict.fromkeys((*sensors, *CAMERAS, *_PREPARED, *self._values))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -110,13 +102,25 @@ class Observation(Mapping[str, Any]):
         return np.concatenate(
             [
                 self["robot0_eef_pos"],
-                _axis_angle(self["robot0_eef_quat"]),
+                axis_angle(self["robot0_eef_quat"]),
                 self["robot0_gripper_qpos"],
             ]
         ).astype(np.float32)
 
 
-def _axis_angle(quaternion: NDArray[np.float64]) -> NDArray[np.float64]:
+# Not in the observation itself: that would be a cycle, and its images would stay in memory until
+# Python's collector passes by.
+_PREPARED: dict[str, Callable[[Observation], Any]] = {
+    "observation/image": lambda seen: seen._prepare(MAIN_CAMERA),
+    "observation/wrist_image": lambda seen: seen._prepare(WRIST_CAMERA),
+    "observation/state": lambda seen: seen._state(),
+    "base_0_rgb": lambda seen: seen["observation/image"],
+    "left_wrist_0_rgb": lambda seen: seen._blank(),
+    "right_wrist_0_rgb": lambda seen: seen["observation/wrist_image"],
+}
+
+
+def axis_angle(quaternion: NDArray[np.float64]) -> NDArray[np.float64]:
     """Rotation vector [3] (rad) of a quaternion (x, y, z, w), angle in [0, pi]."""
     signed = -quaternion if quaternion[3] < 0 else quaternion
     axis, w = signed[:3], float(min(signed[3], 1.0))

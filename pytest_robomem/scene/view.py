@@ -180,6 +180,14 @@ class SimulatorView:
             self._boxes[body] = collision_box(self._model, body)
         return self._boxes[body]
 
+    def object_positions(self, qpos: Array) -> dict[str, Array]:
+        """Positions [3] (m, world frame) of the movable objects in a joint state [nq]."""
+        model = self._model
+        return {
+            name: np.array(qpos[int(model.jnt_qposadr[model.body_jntadr[self._body(name)]]) :][:3])
+            for name in self.movable_objects()
+        }
+
     def _find_body(self, name: str) -> int | None:
         for candidate in (name, f"{name}{_MAIN}", name.removesuffix(_MAIN)):
             if candidate in self._bodies:

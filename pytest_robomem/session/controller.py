@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from pytest_robomem import package_version
+from pytest_robomem.report.replay import replay_lines
 from pytest_robomem.report.terminal import summary_lines
 from pytest_robomem.results.files import write_text
 from pytest_robomem.results.journal import Journal, read_journal
@@ -136,7 +137,8 @@ class Controller:
             return
         terminalreporter.section(f"robot-memory results ({self._settings.policy})")
         seconds = time.monotonic() - self._started if self._new_records else 0.0
-        for line in summary_lines(latest(self._records), seconds):
+        records = latest(self._records)
+        for line in (*summary_lines(records, seconds), *replay_lines(records)):
             terminalreporter.write_line(line)
         terminalreporter.write_line(f"results: {self._settings.results}")
 

@@ -4,13 +4,11 @@ from typing import Any
 
 import pytest
 
-from pytest_robomem.episode import EpisodeError, EpisodeRequest, EpisodeRun
+from pytest_robomem.episode import EpisodeError, EpisodeRun
 from pytest_robomem.policy import Policy
+from pytest_robomem.request import episode_request
 from pytest_robomem.results.records import EpisodeFailedError, EpisodeResult
 from pytest_robomem.scene.model import Scene
-from pytest_robomem.scoring.hashes import rules_hash
-from pytest_robomem.scoring.rulebook import Rulebook, StageScorer
-from pytest_robomem.scoring.rulebooks import RULEBOOKS
 from pytest_robomem.session.collection import SEED_FIXTURE
 from pytest_robomem.session.run import SETTINGS
 from pytest_robomem.session.transfer import (
@@ -21,10 +19,9 @@ from pytest_robomem.session.transfer import (
 )
 from pytest_robomem.settings import Settings
 from pytest_robomem.storage import EpisodeFiles
-from pytest_robomem.task import Task, task_of
+from pytest_robomem.task import task_of
 from pytest_robomem.tracebacks import traceback_text
 
-OWN_RULES = "own"  # of tasks that bring their stages along
 _RESULT = pytest.StashKey[EpisodeResult]()
 
 
@@ -43,7 +40,14 @@ def run_and_record(
     """
     task = task_of(getattr(item, "function", None))
     assert task is not None
-    request = _request(item, task, seed, settings, build_seconds)
+    request = episode_request(
+        task,
+        seed,
+        settings,
+        node_id=item.nodeid,
+        repeat=repeat_command(item.config, item.nodeid, seed),
+        build_seconds=build_seconds,
+    )
     files = EpisodeFiles(settings, task, seed)
     with files.recording() as listeners:
         try:
@@ -54,43 +58,6 @@ def run_and_record(
         result = files.keep(outcome.result, outcome.trajectory, scene)
     item.stash[_RESULT] = result
     return result
-
-
-def _request(
-    item: pytest.Item, task: Task, seed: int, settings: Settings, build_seconds: float
-) -> EpisodeRequest:
-    books = _rulebooks(task, settings.rules)
-    deciding, number = books[0], task.number or 0
-    max_steps = settings.max_steps or task.max_steps
-    return EpisodeRequest(
-        task=task,
-        seed=seed,
-        node_id=item.nodeid,
-        settings=settings,
-        rules=deciding.version,
-        scorers={book.name: book.scorer_for(number) for book in books},
-        rules_hashes={book.name: rules_hash(book) for book in books},
-        rules_max_steps={book.name: max_steps or book.max_steps for book in books},
-        max_steps=max_steps or deciding.max_steps,
-        replan_steps=settings.replan_steps or deciding.replan_steps,
-        repeat=repeat_command(item.config, item.nodeid, seed),
-        build_seconds=build_seconds,
-    )
-
-
-def _rulebooks(task: Task, rules: str) -> list[Rulebook]:
-    """The rulebooks that score a task, the deciding one first."""
-    if task.number is None:
-        own = {"stages": task.stages}
-        book = RULEBOOKS[rules]
-        return [
-            Rulebook(
-                *(OWN_RULES, OWN_RULES, book.max_steps, book.replan_steps),
-                scorer_for=lambda _: StageScorer(OWN_RULES, task.stages),
-                rules=own,
-            )
-        ]
-    return sorted(RULEBOOKS.values(), key=lambda book: book.name != rules)
 
 
 def _seed_of(item: pytest.Item) -> int:

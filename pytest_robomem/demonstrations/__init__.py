@@ -1,0 +1,1 @@
+"""Demonstrations: episodes with images, in files that learning code reads."""

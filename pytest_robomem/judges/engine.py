@@ -14,7 +14,7 @@ import tenacity
 from .cache import CacheEntry, ReplyCache, digest
 from .client import JudgeClient, Question, Reply, host, make_client
 from .ledger import Ledger
-from .media import check_decodable
+from .media import check_all_decodable
 from .outcomes import AttemptFailedError, BudgetSpentError, JudgeStatus, ReplayMissError
 from .prices import PriceList
 from .settings import JudgeSettings
@@ -85,6 +85,7 @@ class JudgeEngine:
         self._client_factory = client_factory
         self._client: JudgeClient | None = None
         self._decodable: set[str] = set()
+        self._slots = asyncio.Semaphore(settings.concurrency)
 
     @property
     def client(self) -> JudgeClient:
@@ -177,18 +178,23 @@ class JudgeEngine:
     async def _ask_votes(
         self, question: Question, votes: Sequence[int], parse: Callable[[str], Value]
     ) -> list[Answer[Value]]:
-        deadline = time.monotonic() + self.settings.deadline
         try:
-            for media in question.media:
-                if media.sha256 not in self._decodable:
-                    await asyncio.to_thread(check_decodable, media)
-                    self._decodable.add(media.sha256)
-            return await self._with_media(question, votes, parse, deadline)
+            await self._check_media(question)
+            # Only what occupies the server holds a slot, and only then does the time run.
+            async with self._slots:
+                deadline = time.monotonic() + self.settings.deadline
+                return await self._with_media(question, votes, parse, deadline)
         except AttemptFailedError as failure:
             return [
                 Answer(Vote(index=vote, status=failure.status, reason=str(failure)), None)
                 for vote in votes
             ]
+
+    async def _check_media(self, question: Question) -> None:
+        unchecked = [media for media in question.media if media.sha256 not in self._decodable]
+        if unchecked:
+            await asyncio.to_thread(check_all_decodable, unchecked)
+            self._decodable.update(media.sha256 for media in unchecked)
 
     async def _with_media(
         self,

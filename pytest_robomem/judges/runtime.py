@@ -26,8 +26,10 @@ Result = TypeVar("Result")
 
 
 class JudgeRuntime:
-    """Starts judgements in a thread of its own, at most `settings.concurrency` at a time.
+    """Starts judgements in a thread of its own.
 
+    At most `settings.concurrency` of them are asked about at a time, and at most
+    `settings.window` are in hand, so that the next samples are ready when a reply comes.
     Raises `JudgeInputError` where the price file cannot be used, or knows no price for a budget.
     """
 
@@ -47,11 +49,11 @@ class JudgeRuntime:
         )
         self.engine = JudgeEngine(settings, ledger, prices, client_factory)
         self._loop = LoopThread()
-        self._slots = asyncio.Semaphore(settings.concurrency)
+        self._places = asyncio.Semaphore(settings.window)
 
     def _start(self, work: Callable[[], Awaitable[Result]]) -> Future[Result]:
         async def limited() -> Result:
-            async with self._slots:
+            async with self._places:
                 return await work()
 
         return self._loop.submit(limited())

@@ -14,9 +14,8 @@ from .ledger import Ledger
 from .loop import LoopThread
 from .navigation import judge_navigation
 from .navigation_samples import NavigationSample
-from .outcomes import JudgeInputError
 from .plan import judge_plan
-from .prices import load_prices
+from .prices import check_budget_can_be_kept, load_prices
 from .rollout import RolloutSample, judge_rollout
 from .settings import JudgeSettings
 from .traces import PlanTrace
@@ -88,15 +87,3 @@ class JudgeRuntime:
     def close(self) -> None:
         """Cancel what is running, delete what was uploaded, and close the connections."""
         self._loop.close(before_stop=self.engine.close)
-
-
-def check_budget_can_be_kept(settings: JudgeSettings) -> None:
-    """Raise `JudgeInputError` where a budget is set but the model has no known price."""
-    if settings.budget_usd is None:
-        return
-    prices = load_prices(settings.prices)
-    if settings.model.removeprefix("models/") not in prices.models:
-        raise JudgeInputError(
-            f"a budget needs prices, but the price file of {prices.as_of} does not list "
-            f"{settings.model}; pass one with --judge-prices"
-        )

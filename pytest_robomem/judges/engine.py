@@ -178,17 +178,20 @@ class JudgeEngine:
     async def _ask_votes(
         self, question: Question, votes: Sequence[int], parse: Callable[[str], Value]
     ) -> list[Answer[Value]]:
+        stored: list[asyncio.Future[None]] = []
         try:
             await self._check_media(question)
             # Only what occupies the server holds a slot, and only then does the time run.
             async with self._slots:
                 deadline = time.monotonic() + self.settings.deadline
-                return await self._with_media(question, votes, parse, deadline)
+                return await self._with_media(question, votes, parse, deadline, stored)
         except AttemptFailedError as failure:
             return [
                 Answer(Vote(index=vote, status=failure.status, reason=str(failure)), None)
                 for vote in votes
             ]
+        finally:
+            await _settled(stored)
 
     async def _check_media(self, question: Question) -> None:
         unchecked = [media for media in question.media if media.sha256 not in self._decodable]
@@ -202,6 +205,7 @@ class JudgeEngine:
         votes: Sequence[int],
         parse: Callable[[str], Value],
         deadline: float,
+        stored: list[asyncio.Future[None]],
     ) -> list[Answer[Value]]:
         state = _Attempts(deadline, None)
         results: list[Answer[Value] | BudgetSpentError] = []
@@ -211,7 +215,10 @@ class JudgeEngine:
                 left = max(0.001, deadline - time.monotonic())
                 async with self.client.prepared(question, timeout=left) as parts:
                     results = await asyncio.gather(
-                        *(self._vote(question, parts, vote, parse, deadline) for vote in votes)
+                        *(
+                            self._vote(question, parts, vote, parse, deadline, stored)
+                            for vote in votes
+                        )
                     )
         answers = [result for result in results if isinstance(result, Answer)]
         for result in results:
@@ -226,6 +233,7 @@ class JudgeEngine:
         vote: int,
         parse: Callable[[str], Value],
         deadline: float,
+        stored: list[asyncio.Future[None]],
     ) -> Answer[Value] | BudgetSpentError:
         started = time.monotonic()
         state = _Attempts(deadline, self.settings.max_output_tokens)
@@ -251,8 +259,10 @@ class JudgeEngine:
             latency_s=round(time.monotonic() - started, 3),
         )
         if status is JudgeStatus.OK:
-            # At once, so that whatever ends the run, this reply is not paid for again.
-            await asyncio.to_thread(self._store, question, record)
+            # At once, so that whatever ends the run, this reply is not paid for again; but the
+            # next call need not wait for the disk.
+            loop = asyncio.get_running_loop()
+            stored.append(loop.run_in_executor(None, self._store, question, record))
         return Answer(record, value)
 
     async def _take_slot(self, state: _Attempts) -> None:
@@ -362,6 +372,14 @@ class JudgeEngine:
             raise AttemptFailedError(
                 JudgeStatus.TIMEOUT, f"no reply within {left:.0f} s", retryable=True
             ) from None
+
+
+async def _settled(stored: Sequence[asyncio.Future[None]]) -> None:
+    """Wait for what is being stored. A run that is stopped stores it all the same: it is paid."""
+    if stored:
+        await asyncio.wait(stored)
+    for each in stored:
+        each.result()
 
 
 def _vote_from_cache(entry: CacheEntry, vote: int) -> Vote:

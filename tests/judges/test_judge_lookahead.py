@@ -133,6 +133,30 @@ def test_closing_leaves_prepared_samples_unasked(
     assert len(server.calls) == 2
 
 
+def test_storing_a_reply_holds_up_no_call_and_outlives_a_stop(
+    server: FakeGemini, make_runtime: MakeRuntime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runtime = make_runtime(concurrency=1)
+    cache, disk = runtime.engine.cache, threading.Event()
+    put = cache.put
+
+    def slow(*arguments: Any) -> None:
+        assert disk.wait(30)
+        put(*arguments)
+
+    monkeypatch.setattr(cache, "put", slow)
+    for number in range(2):
+        row = trace(id=f"t{number}", instruction=str(number))
+        runtime.plan(PlanTrace.model_validate(row), source="s")
+    wait_for(lambda: len(server.calls) == 2)
+    closing = threading.Thread(target=runtime.close)
+    closing.start()
+    disk.set()
+    closing.join(30)
+    assert not closing.is_alive()
+    assert len(list(cache.folder.glob("*/*.json"))) >= 1, "the first reply is paid for, and kept"
+
+
 class Item:
     """An item that notes when its judgement is started."""
 

@@ -85,9 +85,12 @@ class GeminiClient:
     def _video_metadata(self, media: Media) -> types.VideoMetadata | None:
         return types.VideoMetadata(fps=self._settings.fps) if media.is_video else None
 
-    def _wire_parts(self, parts: Sequence[str | types.Part | Media]) -> list[types.Part]:
-        """The parts as they are sent; reads files, so it belongs into a thread."""
-        return [self._wire_part(part) for part in parts]
+    async def _wire_parts(self, parts: Sequence[str | types.Part | Media]) -> list[types.Part]:
+        def wired() -> list[types.Part]:
+            return [self._wire_part(part) for part in parts]
+
+        reads_files = any(isinstance(part, Media) for part in parts)
+        return await asyncio.to_thread(wired) if reads_files else wired()
 
     def _wire_part(self, part: str | types.Part | Media) -> types.Part:
         if isinstance(part, str):
@@ -193,8 +196,7 @@ class GeminiClient:
         spent: UsageSpent,
     ) -> Reply:
         """Ask once. Raises `AttemptFailedError` for everything but a reply that ended normally."""
-        wired = await asyncio.to_thread(self._wire_parts, parts)
-        content = types.Content(role="user", parts=wired)
+        content = types.Content(role="user", parts=await self._wire_parts(parts))
         config = self._config(question, timeout, max_output_tokens, seed)
         try:
             response = await self._client.aio.models.generate_content(

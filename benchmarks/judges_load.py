@@ -24,13 +24,20 @@ from pathlib import Path
 REPOSITORY = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(REPOSITORY / "tests" / "judges"))
 
-from fake_gemini import MODEL, FakeGemini  # noqa: E402
+from fake_gemini import MODEL, Behaviour, Call, FakeGemini, friendly  # noqa: E402
 from judge_samples import ENVIRONMENT, command_line, sample, trace, write_image, write_video  # noqa: E402
+
+
+def forgetful(call: Call) -> Behaviour:
+    """Answer, and keep no media, so that the server needs no memory that the judges could use."""
+    behaviour = friendly(call)
+    call.body = {}
+    return behaviour
 
 
 def serve(latency: float, pipe: Connection) -> None:
     """Run the server until told to stop; then send back how many calls came, and at most when."""
-    with FakeGemini(latency=latency) as server:
+    with FakeGemini(forgetful, latency=latency) as server:
         pipe.send(server.url)
         pipe.recv()
         pipe.send((len(server.calls), server.most_in_flight))
@@ -96,7 +103,7 @@ def main() -> None:
             check=False,
         )
         took = time.monotonic() - started
-    # Before the server is waited for, which keeps all requests and would be counted too.
+    # Before the server is waited for, which would be counted too.
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     here.send("stop")
     calls, most = here.recv()

@@ -14,7 +14,7 @@ import tenacity
 from .cache import CacheEntry, ReplyCache, digest
 from .client import JudgeClient, Question, Reply, host, make_client
 from .ledger import Ledger
-from .media import check_decodable
+from .media import check_all_decodable
 from .outcomes import AttemptFailedError, BudgetSpentError, JudgeStatus, ReplayMissError
 from .prices import PriceList
 from .settings import JudgeSettings
@@ -85,6 +85,7 @@ class JudgeEngine:
         self._client_factory = client_factory
         self._client: JudgeClient | None = None
         self._decodable: set[str] = set()
+        self._slots = asyncio.Semaphore(settings.concurrency)
 
     @property
     def client(self) -> JudgeClient:
@@ -177,18 +178,26 @@ class JudgeEngine:
     async def _ask_votes(
         self, question: Question, votes: Sequence[int], parse: Callable[[str], Value]
     ) -> list[Answer[Value]]:
-        deadline = time.monotonic() + self.settings.deadline
+        stored: list[asyncio.Future[None]] = []
         try:
-            for media in question.media:
-                if media.sha256 not in self._decodable:
-                    await asyncio.to_thread(check_decodable, media)
-                    self._decodable.add(media.sha256)
-            return await self._with_media(question, votes, parse, deadline)
+            await self._check_media(question)
+            # Only what occupies the server holds a slot, and only then does the time run.
+            async with self._slots:
+                deadline = time.monotonic() + self.settings.deadline
+                return await self._with_media(question, votes, parse, deadline, stored)
         except AttemptFailedError as failure:
             return [
                 Answer(Vote(index=vote, status=failure.status, reason=str(failure)), None)
                 for vote in votes
             ]
+        finally:
+            await _settled(stored)
+
+    async def _check_media(self, question: Question) -> None:
+        unchecked = [media for media in question.media if media.sha256 not in self._decodable]
+        if unchecked:
+            await asyncio.to_thread(check_all_decodable, unchecked)
+            self._decodable.update(media.sha256 for media in unchecked)
 
     async def _with_media(
         self,
@@ -196,6 +205,7 @@ class JudgeEngine:
         votes: Sequence[int],
         parse: Callable[[str], Value],
         deadline: float,
+        stored: list[asyncio.Future[None]],
     ) -> list[Answer[Value]]:
         state = _Attempts(deadline, None)
         results: list[Answer[Value] | BudgetSpentError] = []
@@ -205,7 +215,10 @@ class JudgeEngine:
                 left = max(0.001, deadline - time.monotonic())
                 async with self.client.prepared(question, timeout=left) as parts:
                     results = await asyncio.gather(
-                        *(self._vote(question, parts, vote, parse, deadline) for vote in votes)
+                        *(
+                            self._vote(question, parts, vote, parse, deadline, stored)
+                            for vote in votes
+                        )
                     )
         answers = [result for result in results if isinstance(result, Answer)]
         for result in results:
@@ -220,6 +233,7 @@ class JudgeEngine:
         vote: int,
         parse: Callable[[str], Value],
         deadline: float,
+        stored: list[asyncio.Future[None]],
     ) -> Answer[Value] | BudgetSpentError:
         started = time.monotonic()
         state = _Attempts(deadline, self.settings.max_output_tokens)
@@ -245,8 +259,10 @@ class JudgeEngine:
             latency_s=round(time.monotonic() - started, 3),
         )
         if status is JudgeStatus.OK:
-            # At once, so that whatever ends the run, this reply is not paid for again.
-            await asyncio.to_thread(self._store, question, record)
+            # At once, so that whatever ends the run, this reply is not paid for again; but the
+            # next call need not wait for the disk.
+            loop = asyncio.get_running_loop()
+            stored.append(loop.run_in_executor(None, self._store, question, record))
         return Answer(record, value)
 
     async def _take_slot(self, state: _Attempts) -> None:
@@ -356,6 +372,14 @@ class JudgeEngine:
             raise AttemptFailedError(
                 JudgeStatus.TIMEOUT, f"no reply within {left:.0f} s", retryable=True
             ) from None
+
+
+async def _settled(stored: Sequence[asyncio.Future[None]]) -> None:
+    """Wait for what is being stored. A run that is stopped stores it all the same: it is paid."""
+    if stored:
+        await asyncio.wait(stored)
+    for each in stored:
+        each.result()
 
 
 def _vote_from_cache(entry: CacheEntry, vote: int) -> Vote:

@@ -6,7 +6,6 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any, NoReturn
 
 import httpx2
@@ -43,6 +42,8 @@ class GeminiClient:
     def __init__(self, settings: JudgeSettings, api_key: str) -> None:
         self._settings = settings
         self._secrets = (api_key,)
+        # One set of certificates; the SDK's other client would read them all again.
+        trusted = httpx2.create_ssl_context()
         # An explicit transport keeps the SDK off aiohttp, whose path retries on its own.
         self._client = genai.Client(
             vertexai=False,
@@ -50,7 +51,8 @@ class GeminiClient:
             http_options=types.HttpOptions(
                 base_url=base_url(settings),
                 api_version=settings.api_version,
-                async_client_args={"transport": httpx2.AsyncHTTPTransport()},
+                client_args={"verify": trusted},
+                async_client_args={"transport": httpx2.AsyncHTTPTransport(verify=trusted)},
             ),
         )
 
@@ -83,13 +85,20 @@ class GeminiClient:
     def _video_metadata(self, media: Media) -> types.VideoMetadata | None:
         return types.VideoMetadata(fps=self._settings.fps) if media.is_video else None
 
-    async def _wire_part(self, part: str | types.Part | Media) -> types.Part:
+    async def _wire_parts(self, parts: Sequence[str | types.Part | Media]) -> list[types.Part]:
+        def wired() -> list[types.Part]:
+            return [self._wire_part(part) for part in parts]
+
+        reads_files = any(isinstance(part, Media) for part in parts)
+        return await asyncio.to_thread(wired) if reads_files else wired()
+
+    def _wire_part(self, part: str | types.Part | Media) -> types.Part:
         if isinstance(part, str):
             return types.Part(text=part)
         if isinstance(part, types.Part):
             return part
         try:
-            data = await asyncio.to_thread(Path(part.path).read_bytes)
+            data = part.path.read_bytes()
         except OSError as error:
             raise AttemptFailedError(JudgeStatus.FILE_FAILED, one_line(str(error))) from None
         return types.Part(
@@ -187,7 +196,7 @@ class GeminiClient:
         spent: UsageSpent,
     ) -> Reply:
         """Ask once. Raises `AttemptFailedError` for everything but a reply that ended normally."""
-        content = types.Content(role="user", parts=[await self._wire_part(part) for part in parts])
+        content = types.Content(role="user", parts=await self._wire_parts(parts))
         config = self._config(question, timeout, max_output_tokens, seed)
         try:
             response = await self._client.aio.models.generate_content(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import warnings
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
 
@@ -47,6 +48,17 @@ def fingerprint(path: Path, kind: Literal["image", "video"]) -> Media:
     return Media(path=path.absolute(), mime_type=mime_type, size=size, sha256=sha256.hexdigest())
 
 
+def fingerprint_all(files: Iterable[tuple[Path, Literal["image", "video"]]]) -> tuple[Media, ...]:
+    """Fingerprint each file, in order. Raises `AttemptFailedError` with FILE_FAILED."""
+    return tuple(fingerprint(path, kind) for path, kind in files)
+
+
+def check_all_decodable(files: Iterable[Media]) -> None:
+    """Check each file with `check_decodable`. Raises `AttemptFailedError` with FILE_FAILED."""
+    for media in files:
+        check_decodable(media)
+
+
 def check_decodable(media: Media) -> None:
     """Decode the image, or the first frame of the video.
 
@@ -78,10 +90,11 @@ def _check_image(path: Path) -> None:
 
 
 def _check_first_frame(path: Path) -> None:
-    from cv2 import CAP_FFMPEG, VideoCapture  # noqa: PLC0415
+    from cv2 import CAP_FFMPEG, CAP_PROP_N_THREADS, VideoCapture  # noqa: PLC0415
 
     # In this process: starting a decoder program for each clip would cost more than the call.
-    capture = VideoCapture(str(path), CAP_FFMPEG)
+    # One frame needs one thread; the default starts one a core for each clip.
+    capture = VideoCapture(str(path), CAP_FFMPEG, [CAP_PROP_N_THREADS, 1])
     try:
         decoded, frame = capture.read() if capture.isOpened() else (False, None)
     finally:

@@ -10,7 +10,7 @@ from typing import Any
 
 from .client import Media, Question
 from .engine import JudgeEngine
-from .media import fingerprint
+from .media import fingerprint_all
 from .navigation_metrics import (
     METRICS,
     NavigationReply,
@@ -86,8 +86,10 @@ async def judge_navigation(
     try:
         if sample.output_path is None:
             raise AttemptFailedError(JudgeStatus.FILE_FAILED, "the generator gave no output")
-        scene = await asyncio.to_thread(fingerprint, folder / sample.scene_ref, "image")
-        output = await asyncio.to_thread(fingerprint, folder / sample.output_path, sample.modality)
+        scene, output = await asyncio.to_thread(
+            fingerprint_all,
+            ((folder / sample.scene_ref, "image"), (folder / sample.output_path, sample.modality)),
+        )
     except AttemptFailedError as failure:
         return NavigationVerdict(
             **common,

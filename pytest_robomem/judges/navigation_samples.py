@@ -9,7 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 
 from .client import IMAGE_TYPES, VIDEO_TYPES
 from .navigation_metrics import Task
-from .traces import SAMPLE_ID_PATTERN
+from .traces import SampleId
 from .verdicts import Level
 
 _TASK_ALIASES = {
@@ -49,7 +49,7 @@ class NavigationSample(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    sample_id: str = Field(pattern=SAMPLE_ID_PATTERN)
+    sample_id: SampleId
     task: Annotated[Task, BeforeValidator(_task_name)]
     modality: Literal["video", "image"]
     level: Annotated[Level, BeforeValidator(_level)] = Level()

@@ -129,8 +129,8 @@ def settings_of(config: pytest.Config) -> JudgeSettings | None:
     from pydantic import ValidationError  # noqa: PLC0415
 
     from .outcomes import JudgeInputError  # noqa: PLC0415
+    from .prices import check_budget_can_be_kept  # noqa: PLC0415
     from .rows import describe  # noqa: PLC0415
-    from .runtime import check_budget_can_be_kept  # noqa: PLC0415
     from .settings import JudgeSettings  # noqa: PLC0415
 
     if values.get("cache") == CACHE_OFF:

@@ -58,6 +58,11 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     )
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    judge_state(item.config).comes_next(nextitem if isinstance(nextitem, JudgeItem) else None)
+
+
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_report_teststatus(
     report: pytest.TestReport | pytest.CollectReport,

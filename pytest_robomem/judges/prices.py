@@ -8,6 +8,7 @@ from pathlib import Path
 from pydantic import Field, ValidationError
 
 from .outcomes import JudgeInputError
+from .settings import JudgeSettings
 from .verdicts import Record, Usage
 
 DEFAULT_PRICES = Path(__file__).with_name("prices.json")
@@ -61,3 +62,15 @@ def load_prices(path: Path | None = None) -> PriceList:
         return PriceList.model_validate(json.loads(chosen.read_text("utf-8")))
     except (OSError, ValueError, ValidationError) as error:
         raise JudgeInputError(f"price file {chosen}: {error}") from None
+
+
+def check_budget_can_be_kept(settings: JudgeSettings) -> None:
+    """Raise `JudgeInputError` where a budget is set but the model has no known price."""
+    if settings.budget_usd is None:
+        return
+    prices = load_prices(settings.prices)
+    if settings.model.removeprefix("models/") not in prices.models:
+        raise JudgeInputError(
+            f"a budget needs prices, but the price file of {prices.as_of} does not list "
+            f"{settings.model}; pass one with --judge-prices"
+        )

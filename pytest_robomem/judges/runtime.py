@@ -14,9 +14,8 @@ from .ledger import Ledger
 from .loop import LoopThread
 from .navigation import judge_navigation
 from .navigation_samples import NavigationSample
-from .outcomes import JudgeInputError
 from .plan import judge_plan
-from .prices import load_prices
+from .prices import check_budget_can_be_kept, load_prices
 from .rollout import RolloutSample, judge_rollout
 from .settings import JudgeSettings
 from .traces import PlanTrace
@@ -26,8 +25,10 @@ Result = TypeVar("Result")
 
 
 class JudgeRuntime:
-    """Starts judgements in a thread of its own, at most `settings.concurrency` at a time.
+    """Starts judgements in a thread of its own.
 
+    At most `settings.concurrency` of them are asked about at a time, and at most
+    `settings.window` are in hand, so that the next samples are ready when a reply comes.
     Raises `JudgeInputError` where the price file cannot be used, or knows no price for a budget.
     """
 
@@ -47,11 +48,11 @@ class JudgeRuntime:
         )
         self.engine = JudgeEngine(settings, ledger, prices, client_factory)
         self._loop = LoopThread()
-        self._slots = asyncio.Semaphore(settings.concurrency)
+        self._places = asyncio.Semaphore(settings.window)
 
     def _start(self, work: Callable[[], Awaitable[Result]]) -> Future[Result]:
         async def limited() -> Result:
-            async with self._slots:
+            async with self._places:
                 return await work()
 
         return self._loop.submit(limited())
@@ -86,15 +87,3 @@ class JudgeRuntime:
     def close(self) -> None:
         """Cancel what is running, delete what was uploaded, and close the connections."""
         self._loop.close(before_stop=self.engine.close)
-
-
-def check_budget_can_be_kept(settings: JudgeSettings) -> None:
-    """Raise `JudgeInputError` where a budget is set but the model has no known price."""
-    if settings.budget_usd is None:
-        return
-    prices = load_prices(settings.prices)
-    if settings.model.removeprefix("models/") not in prices.models:
-        raise JudgeInputError(
-            f"a budget needs prices, but the price file of {prices.as_of} does not list "
-            f"{settings.model}; pass one with --judge-prices"
-        )

@@ -17,6 +17,10 @@ MediaResolution = Literal["low", "medium", "high"]
 MediaOrder = Literal["prompt-first", "media-first"]
 NavigationPass = Literal["success", "overall"]
 
+# Samples in hand, in multiples of those that are asked about: one set waits for its replies, the
+# next one is hashed and decoded meanwhile.
+LOOKAHEAD = 2
+
 
 class JudgeSettings(BaseModel):
     """What to ask, whom, how often, and what a reply may cost.
@@ -55,6 +59,11 @@ class JudgeSettings(BaseModel):
     pin_model: bool = False
     prices: Path | None = None
     prompts: Path | None = None
+
+    @property
+    def window(self) -> int:
+        """How many samples may be in hand at a time, prepared or asked about."""
+        return self.concurrency * LOOKAHEAD
 
     @model_validator(mode="after")
     def _settings_agree(self) -> Self:

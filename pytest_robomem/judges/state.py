@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from .verdicts import AnyVerdict
 
 LEDGER_INPUT = "robomem_judge_ledger"
-# Judgements started ahead of the test that needs them, in multiples of the concurrency: one set
-# that runs, one that fills the gaps which a slow sample leaves.
-LOOKAHEAD = 2
 
 
 class Startable(Protocol):
@@ -41,6 +38,7 @@ class JudgeState:
         self._runtime: JudgeRuntime | None = None
         self._queue: list[Startable] = []
         self._position: dict[int, int] = {}
+        self._next: Startable | None = None
         self._started: dict[int, Future[Any]] = {}
         self._done: set[int] = set()
 
@@ -61,28 +59,45 @@ class JudgeState:
         if self._runtime is None:
             from .runtime import JudgeRuntime  # noqa: PLC0415
 
-            self._runtime = JudgeRuntime(self.settings, self.ledger_path)
+            settings = self.settings
+            if self._worker_input is not None:
+                # The workers are the concurrency then, so each asks about one sample at a time.
+                settings = settings.model_copy(update={"concurrency": 1})
+            self._runtime = JudgeRuntime(settings, self.ledger_path)
         return self._runtime
 
     def expect(self, items: Sequence[Startable]) -> None:
-        """Note the items in their order; workers of xdist do not know theirs, so they do not."""
+        """Note the items in their order; a worker of xdist does not know which will be its own."""
         if self._worker_input is None:
             self._queue = list(items)
             self._position = {id(item): index for index, item in enumerate(items)}
 
+    def comes_next(self, item: Startable | None) -> None:
+        """Note the item after the one that begins, which is all that a worker knows."""
+        self._next = item
+
+    def _following(self, item: Startable, runtime: JudgeRuntime) -> Iterable[Startable]:
+        """The items whose judgement is started ahead while `item` is waited for."""
+        position = self._position.get(id(item))
+        if position is not None:
+            return self._queue[position + 1 : position + runtime.settings.window]
+        return () if self._next is None else (self._next,)
+
     def verdict_of(self, item: Startable) -> AnyVerdict:
         """Wait for the judgement of `item`, having started those that come next."""
         runtime = self.runtime
-        index = self._position.get(id(item))
-        if index is None or index in self._done:
+        if id(item) in self._done:
             return item.start(runtime).result()  # type: ignore[no-any-return]
-        window = runtime.settings.concurrency * LOOKAHEAD
-        for ahead in range(index, min(index + window, len(self._queue))):
-            if ahead not in self._started and ahead not in self._done:
-                self._started[ahead] = self._queue[ahead].start(runtime)
-        self._done.add(index)
-        verdict: AnyVerdict = self._started.pop(index).result()
+        self._start(item, runtime)
+        for other in self._following(item, runtime):
+            self._start(other, runtime)
+        self._done.add(id(item))
+        verdict: AnyVerdict = self._started.pop(id(item)).result()
         return verdict
+
+    def _start(self, item: Startable, runtime: JudgeRuntime) -> None:
+        if id(item) not in self._started and id(item) not in self._done:
+            self._started[id(item)] = item.start(runtime)
 
     def close(self) -> None:
         """Stop the judges and remove the shared file."""

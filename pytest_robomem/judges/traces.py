@@ -20,7 +20,8 @@ from .textsafe import encodable
 
 # Verbs that only walk; a plan that has nothing else did no work.
 NAVIGATION_VERBS = frozenset({"navigate", "navigate_to", "go_to", "goto", "walk_to"})
-SAMPLE_ID_PATTERN = r"^\w[\w.+=@/\-]{0,199}$"
+# The length apart from the pattern: counted inside it, the pattern takes 0.1 s to compile.
+SampleId = Annotated[str, Field(pattern=r"^\w[\w.+=@/\-]*$", max_length=200)]
 
 _ACTION = re.compile(r"(?P<verb>[A-Za-z][A-Za-z0-9_]*)\((?P<args>[^()]*)\)")
 _FAILURE_MARKS = ("❌", "✗", "✘", "FAILED", "-->", "->")
@@ -78,7 +79,7 @@ class PlanTrace(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    id: str = Field(pattern=SAMPLE_ID_PATTERN)
+    id: SampleId
     instruction: str = Field(min_length=1)
     spatial_relationships: str = ""
     scene_graph: JsonValue = None

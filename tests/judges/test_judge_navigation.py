@@ -171,6 +171,7 @@ def test_a_contradictory_reply_in_a_verdict(
         ({"attempt": -1}, "greater than or equal"),
         ({"scene_ref": "a\0b"}, "null character"),
         ({"sample_id": "../../etc passwd"}, "pattern"),
+        ({"sample_id": "a" * 201}, "at most 200 characters"),
     ],
 )
 def test_wrong_rows_say_what_is_wrong(changes: dict[str, Any], message: str) -> None:

@@ -310,6 +310,17 @@ def test_prefetching_keeps_the_set_concurrency(
     assert 2 <= server.most_in_flight <= 6
 
 
+def test_workers_ask_about_one_sample_at_a_time_each(
+    run_process: Run, server: FakeGemini, judged: list[str], tmp_path: Path
+) -> None:
+    write_plans(tmp_path, *[4] * 16)
+    server.latency = 0.05
+    done = run_process("p.plan.jsonl", *judged, "-n", "2", "--judge-concurrency=8")
+    assert "16 passed" in done.stdout
+    assert len(server.calls) == 16, "what was prepared ahead is asked once"
+    assert server.most_in_flight <= 2
+
+
 def test_failing_fast_asks_little_more(
     run_pytest: Run, server: FakeGemini, judged: list[str], tmp_path: Path
 ) -> None:
@@ -347,8 +358,8 @@ def stop_half_way(
 
 @pytest.mark.parametrize(
     ("how", "workers"),
-    [(signal.SIGINT, "2"), (signal.SIGKILL, "0")],
-    ids=["ctrl-c with workers", "kill"],
+    [(signal.SIGINT, "2"), (signal.SIGINT, "0"), (signal.SIGKILL, "0")],
+    ids=["ctrl-c with workers", "ctrl-c", "kill"],
 )
 def test_a_run_that_ends_half_way_is_taken_up_again(
     how: signal.Signals,

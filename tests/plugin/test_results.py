@@ -242,11 +242,8 @@ def test_ctrl_c_keeps_what_is_done(bench: Bench) -> None:
         stderr=subprocess.STDOUT,
         text=True,
     )
-    journal = bench.results / "episodes.jsonl"
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        if journal.exists() and len(journal.read_text().splitlines()) == 2:
-            break
+    deadline = time.monotonic() + 120
+    while not (bench.folder / "asleep").exists() and time.monotonic() < deadline:
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     output, _ = process.communicate(timeout=60)

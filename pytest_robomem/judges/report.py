@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from pytest_robomem.results.files import write_text
+from pytest_robomem.results.journal import read_journal
 
 from .aggregation import Output, aggregate, output_of
-from .journal import read_journal
 from .navigation_metrics import METRICS
 from .navigation_samples import NavigationSample
 from .outcomes import JudgeInputError

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from .journal import Journal
+from pytest_robomem.results.journal import Journal
+
 from .judging import PROPERTY, UNJUDGED_PROPERTY
 
 if TYPE_CHECKING:

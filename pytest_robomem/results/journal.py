@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +22,10 @@ class Journal:
         self.path = path
         self._heals_torn_line = True
 
-    def append(self, record: dict[str, Any]) -> None:
+    def append(self, record: Mapping[str, Any]) -> None:
         """Write one record and wait until the disk has it."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        line = json.dumps(record, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+        line = json.dumps(dict(record), allow_nan=False, ensure_ascii=False, separators=(",", ":"))
         with self.path.open("ab") as file:
             if self._heals_torn_line and _ends_torn(self.path):
                 file.write(b"\n")
@@ -61,7 +61,7 @@ def read_journal(path: Path) -> Iterator[dict[str, Any]]:
         try:
             record = json.loads(line)
         except ValueError as error:
-            if _torn(line):
+            if _torn(line, error):
                 continue
             raise JournalError(f"{path}, line {number}: not JSON: {error}") from error
         if not isinstance(record, dict):
@@ -69,6 +69,7 @@ def read_journal(path: Path) -> Iterator[dict[str, Any]]:
         yield record
 
 
-def _torn(line: bytes) -> bool:
-    """Whether a line begins like a record and breaks off."""
-    return line.startswith(b"{") and not line.rstrip().endswith(b"}")
+def _torn(line: bytes, error: ValueError) -> bool:
+    """Whether a line begins like a record and breaks off, wherever that was."""
+    complete = isinstance(error, json.JSONDecodeError) and error.msg == "Extra data"
+    return line.startswith(b"{") and not complete

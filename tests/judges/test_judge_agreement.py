@@ -16,7 +16,6 @@ from sklearn.metrics import cohen_kappa_score
 
 from pytest_robomem.judges import agreement_cli
 from pytest_robomem.judges.agreement import compare, read_labels
-from pytest_robomem.judges.journal import Journal
 from pytest_robomem.judges.navigation_metrics import METRICS, gates
 from pytest_robomem.judges.outcomes import JudgeInputError, JudgeStatus
 from pytest_robomem.judges.rollout_report import compare_with_simulator
@@ -35,6 +34,7 @@ from pytest_robomem.judges.verdicts import (
     RolloutVerdict,
     StageJudgement,
 )
+from pytest_robomem.results.journal import Journal
 
 PROVENANCE = Provenance(
     provider="gemini",

@@ -10,28 +10,14 @@ import pytest
 from judge_samples import trace
 from test_judge_agreement import navigation, plan
 
-from pytest_robomem.judges.journal import Journal, read_journal
 from pytest_robomem.judges.outcomes import JudgeInputError, JudgeStatus
 from pytest_robomem.judges.report import latest_verdicts, write_results
 from pytest_robomem.judges.summary import summary_lines
 from pytest_robomem.judges.tables import NAVIGATION_COLUMNS, PLAN_COLUMNS, cell
-
-
-def test_a_torn_line_is_left_out_and_later_ones_survive(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / "deep" / "j.jsonl")
-    journal.append({"a": 1})
-    with journal.path.open("ab") as file:
-        file.write(b'{"a": 2, "b": "\xc3')
-    assert list(read_journal(journal.path)) == [{"a": 1}]
-    journal.append({"a": 3, "text": "ä\n\ttab"})
-    assert list(read_journal(journal.path)) == [{"a": 1}, {"a": 3, "text": "ä\n\ttab"}]
-    assert list(read_journal(tmp_path / "none")) == []
+from pytest_robomem.results.journal import Journal
 
 
 def test_a_foreign_line_is_an_error(tmp_path: Path) -> None:
-    (tmp_path / "j").write_text("[1]\n")
-    with pytest.raises(ValueError, match=r"j:1: not a JSON object"):
-        list(read_journal(tmp_path / "j"))
     (tmp_path / "j").write_text('{"kind": "plan"}\n')
     with pytest.raises(JudgeInputError, match="record 1: plan"):
         latest_verdicts(tmp_path / "j")

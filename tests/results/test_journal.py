@@ -36,6 +36,16 @@ def test_a_torn_last_line_costs_only_itself(tmp_path: Path) -> None:
     assert list(read_journal(path)) == [{"n": 1}, {"n": 3}]
 
 
+def test_a_line_may_be_torn_anywhere(tmp_path: Path) -> None:
+    """Even behind an inner brace, or inside a letter of two bytes."""
+    line = '{"n": {"a": "ä"}, "m": [{"b": true}], "s": "\\u00e4"}'.encode()
+    for length in range(1, len(line)):
+        path = tmp_path / f"{length}.jsonl"
+        path.write_bytes(b'{"n": 1}\n' + line[:length])
+        Journal(path).append({"n": 3})
+        assert list(read_journal(path)) == [{"n": 1}, {"n": 3}]
+
+
 @pytest.mark.parametrize("line", ["[1, 2]", "nonsense", '{"a": 1} trailing}'])
 def test_a_foreign_line_is_an_error_that_names_it(tmp_path: Path, line: str) -> None:
     path = tmp_path / "journal.jsonl"

@@ -53,6 +53,8 @@ INSIDE_GAP = 0.004  # m between a thing and its neighbour in a drawer that are e
 INSIDE_FORWARD = 0.012  # m towards the front: room for the hand before the upper drawers
 DROP_HEIGHT = 0.03  # m above the drawer's floor where things are let go
 FLOOR_BELOW_SITE = 0.027  # m
+PRESS_FROM, PRESS_DEPTH = 0.06, 0.04  # m over and under the high edge of what jams a drawer
+PRESS_STEPS = 40
 CARRY_HEIGHT = 0.80  # m of the grip site over the cabinet's edge
 
 
@@ -127,11 +129,15 @@ def remembered_open(arm: Arm) -> str:
 def close_drawer(arm: Arm, cabinet: str) -> Motion[None]:
     """Push the open drawer shut with closed fingers.
 
+    What lies inside may stand against the edge above and jam it; then it is pressed down.
+
     Raises:
         ExpertFailure: it does not close.
     """
     drawer = remembered_open(arm)
-    for _ in range(DRAWER_TRIES):
+    for attempt in range(DRAWER_TRIES):
+        if attempt:
+            yield from _press_down(arm, cabinet, drawer)
         arm.gripper = CLOSED
         yield from _to_front(arm, cabinet, drawer)
         yield from _push_in(arm, cabinet, drawer)
@@ -140,6 +146,24 @@ def close_drawer(arm: Arm, cabinet: str) -> Motion[None]:
             arm.memory.open_drawer = None
             return
     raise arm.fail(f"the {drawer} drawer stands at {slide(arm, cabinet, drawer):.3f} m")
+
+
+def _press_down(arm: Arm, cabinet: str, drawer: str) -> Motion[None]:
+    """Open a jammed drawer again and press down what stands highest in it."""
+    yield from _pull(arm, cabinet, drawer)
+    yield from _let_go(arm)
+    corners = {name: arm.layout.box(name).corners for name in contents(arm, cabinet, drawer)}
+    if not corners:
+        return
+    highest = max(corners.values(), key=lambda box: float(box[:, 2].max()))
+    corner = highest[np.argmax(highest[:, 2])]
+    middle = highest.mean(axis=0)
+    spot = np.array([*(corner[:2] + middle[:2]) / 2, corner[2]])  # inside of the high edge
+    arm.gripper = CLOSED
+    down = facing_down(WORLD_X, spot)
+    yield from travel(arm, spot + UP * PRESS_FROM, down, tolerance=0.012)
+    yield from move(arm, spot - UP * PRESS_DEPTH, down, speed=0.5, limit=PRESS_STEPS, patience=8)
+    yield from move(arm, spot + UP * PRESS_FROM, down, tolerance=0.04, limit=30)
 
 
 def check_drawers(arm: Arm, cabinet: str) -> Motion[None]:

@@ -8,6 +8,7 @@ DEMANDED = Limits(
     rest_steps=10,
     rest_distance=0.002,
     rest_angle=0.05,
+    contact_gap=5,
     drawer_open=0.6,
     hinge_open=0.25,
     closed=0.05,

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from pytest_robomem.scoring.strict.limits import Limits
 from pytest_robomem.scoring.strict.regions import Region
 from pytest_robomem.scoring.strict.rest import RestTracker
-from pytest_robomem.scoring.strict.scene import SceneState
+from pytest_robomem.scoring.strict.scene import GROUND, SceneState
 
 
 class Stay(NamedTuple):
@@ -38,6 +38,7 @@ class PlacingTracker:
         self._up = start.upward_axis(obj) if upright else None
         self._rest = RestTracker(obj, region.support, limits)
         self._quiet_steps = 0
+        self._steps_without_support: float = math.inf
         self._outside = math.inf
         self._unsettled = ""
         self.settled = False
@@ -64,6 +65,7 @@ class PlacingTracker:
         if self._outside > 0.0:
             self.stay = None
             self._quiet_steps = 0
+            self._steps_without_support = math.inf
             self.settled = False
             return
         if self.stay is None:
@@ -78,12 +80,23 @@ class PlacingTracker:
     def _what_unsettles(self, state: SceneState) -> str:
         obj, region = self._obj, self.region
         if not state.released(obj):
+            self._steps_without_support = math.inf
             return f"the robot still touches {obj}"
-        if not state.supported(obj, region.support):
+        if not self._carried(state):
             return f"{obj} does not rest on {region.support}"
         if self._up is not None and state.axis_tilt(obj, self._up) > self._limits.upright:
             return f"{obj} does not stand upright ({state.axis_tilt(obj, self._up):.2f} rad)"
         return ""
+
+    def _carried(self, state: SceneState) -> bool:
+        """Whether the support carries the object; contacts of bodies at rest may flicker."""
+        if state.supported(self._obj, self.region.support):
+            self._steps_without_support = 0
+        elif self.region.support not in GROUND and state.grounded(self._obj):
+            self._steps_without_support = math.inf
+        else:
+            self._steps_without_support += 1
+        return self._steps_without_support <= self._limits.contact_gap
 
 
 def settled_in(trackers: Sequence[PlacingTracker]) -> PlacingTracker | None:

@@ -63,12 +63,13 @@ class SceneState:
         """Whether nothing of the robot touches a body."""
         return not any(name.startswith(_ROBOT_PREFIXES) for name in self.touching(body))
 
-    def supported(self, body: str, support: str) -> bool:
-        """Whether a body rests on a support: touching it, or by a chain of movable bodies.
+    def grounded(self, body: str) -> bool:
+        """Whether a body touches table or floor: it rests there, and on nothing else."""
+        return bool(self.touching(body) & GROUND)
 
-        Whatever touches table or floor itself rests there, and on nothing else.
-        """
-        if support not in GROUND and self.touching(body) & GROUND:
+    def supported(self, body: str, support: str) -> bool:
+        """Whether a body rests on a support: touching it, or by a chain of movable bodies."""
+        if support not in GROUND and self.grounded(body):
             return False
         seen, reached = {body}, [body]
         while reached:

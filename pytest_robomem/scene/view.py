@@ -41,6 +41,7 @@ class SimulatorView:
         self._plain_names = [name.removesuffix(_MAIN) for name in self._bodies]
         self._boxes: dict[int, Box] = {}
         self._found: dict[str, int] = {}  # bodies by the names they were asked for
+        self._half_sizes: dict[str, Array] = {}  # of sites: constant
 
     def has_body(self, name: str) -> bool:
         """Whether the scene has that body."""
@@ -71,11 +72,17 @@ class SimulatorView:
 
     def site_pose(self, name: str) -> Pose:
         """Position, rotation matrix and half sizes of a site."""
-        site = self._require(self._sites, "site", name)
+        site = self._sites.get(name)
+        if site is None:
+            raise UnknownNameError("site", name, self._sites)
+        half_size = self._half_sizes.get(name)
+        if half_size is None:
+            half_size = self._half_sizes[name] = self._model.site_size[site].copy()
+            half_size.flags.writeable = False
         return Pose(
-            position=self._data.site_xpos[site].copy(),
-            rotation=self._data.site_xmat[site].reshape(3, 3).copy(),
-            half_size=self._model.site_size[site].copy(),
+            self._data.site_xpos[site].copy(),
+            self._data.site_xmat[site].reshape(3, 3).copy(),
+            half_size,
         )
 
     def movable_objects(self) -> list[str]:

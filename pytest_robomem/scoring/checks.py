@@ -135,7 +135,10 @@ class Check(Protocol):
 
 def holds(check: Check, state: StateView, history: History) -> bool:
     """Whether every limit of the check is kept."""
-    return all(limit.kept for limit in check.limits(state, history))
+    for limit in check.limits(state, history):  # noqa: SIM110 - asked at every step, and faster
+        if not limit.kept:
+            return False
+    return True
 
 
 def wrist_tilt(quaternion: NDArray[np.float64]) -> float:
@@ -210,15 +213,12 @@ class NearSite:
     def limits(self, state: StateView, history: History) -> tuple[Limit, ...]:
         """See :class:`Check`."""
         offset = state.body_position(self.obj) - state.site_pose(self.site).position
-        windows = zip("xyz", offset, (self.dx, self.dy, self.dz), strict=True)
-        return tuple(
-            Limit(
-                f"{axis} offset of {self.obj} from {self.site}",
-                float(value),
-                *window,
-                inclusive=self.inclusive,
-            )
-            for axis, value, window in windows
+        x, y, z = offset.tolist()
+        what, inclusive = f"offset of {self.obj} from {self.site}", self.inclusive
+        return (
+            Limit(f"x {what}", x, *self.dx, inclusive),
+            Limit(f"y {what}", y, *self.dy, inclusive),
+            Limit(f"z {what}", z, *self.dz, inclusive),
         )
 
 

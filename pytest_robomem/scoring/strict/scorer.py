@@ -131,8 +131,10 @@ class StrictScorer:
     def _judge_event(
         self, stage: Opened | ShutAgain, happened_at: Callable[[JointTracker], int | None]
     ) -> None:
+        if stage.name in self._done:
+            return
         ready = self._ready_since(stage.name)
-        if stage.name in self._done or ready is None:
+        if ready is None:
             return
         steps = (happened_at(self._joints[joint]) for joint in stage.joints)
         later = [at for at in steps if at is not None and at > ready]
@@ -140,16 +142,22 @@ class StrictScorer:
             self._note(stage.name, min(later))
 
     def _order_kept(self, stage: Placed, tracker: PlacingTracker | None) -> int | None:
+        if tracker is None or tracker.stay is None:
+            return None
         ready = self._ready_since(stage.name)
-        if tracker is None or tracker.stay is None or ready is None:
+        if ready is None:
             return None
         return tracker.stay.settled_at if tracker.stay.entered_at > ready else None
 
     def _ready_since(self, name: str) -> int | None:
         """Step at which all that has to come before was done; 0, the start, for nothing."""
-        before = [self._done.get(earlier) for earlier in self._after[name]]
-        known = [step for step in before if step is not None]
-        return max(known, default=0) if len(known) == len(before) else None
+        latest = 0
+        for earlier in self._after[name]:
+            done = self._done.get(earlier)
+            if done is None:
+                return None
+            latest = max(latest, done)
+        return latest
 
     def _note(self, name: str, done: int | None) -> None:
         if done is None:

@@ -15,7 +15,8 @@ from pytest_robomem.policy import Policy, check_chunk
 from pytest_robomem.results.records import EpisodeResult, GoalResult, WallTimes, reached
 from pytest_robomem.scene.model import DUMMY_ACTION, Scene
 from pytest_robomem.scene.observation import Observation
-from pytest_robomem.scene.recording import Trajectory, TrajectoryRecorder
+from pytest_robomem.scene.recorder import TrajectoryRecorder
+from pytest_robomem.scene.recording import Trajectory
 from pytest_robomem.scene.simulator import simulator_versions
 from pytest_robomem.scoring.fairness import start_poses, unfair_start
 from pytest_robomem.scoring.goals import Goal
@@ -121,6 +122,7 @@ class EpisodeRun:
         scene: the task's scene.
         policy: who acts.
         listeners: look on after every step.
+        recorder: collects the trajectory; in memory alone without one.
     """
 
     def __init__(
@@ -129,6 +131,7 @@ class EpisodeRun:
         scene: Scene,
         policy: Policy,
         listeners: Sequence[StepListener] = (),
+        recorder: TrajectoryRecorder | None = None,
     ) -> None:
         self._request = request
         self._scene = scene
@@ -136,7 +139,7 @@ class EpisodeRun:
         self._listeners = listeners
         self._watch = _Stopwatch()
         self._doing = "starting"
-        self._recorder: TrajectoryRecorder | None = None
+        self._recorder = recorder or TrajectoryRecorder()
         self._steps = 0
         self._clipped = 0
         self._state_hash = ""
@@ -167,7 +170,7 @@ class EpisodeRun:
             scene.reset(request.seed)
         positions, quaternions = scene.body_placements
         self._state_hash = _hash(scene.data.qpos, positions, quaternions)
-        self._recorder = TrajectoryRecorder(scene.data.qpos.copy(), positions, quaternions)
+        self._recorder.begin(scene.data.qpos, positions, quaternions)
         placed = start_poses(scene.description, scene.scored_view())
         self._doing = "settling the scene"
         with self._watch.on("physics"):
@@ -212,7 +215,6 @@ class EpisodeRun:
             if faults := scene.faults():
                 raise SimulatorFaultError(f"MuJoCo met a bad {', '.join(faults)}")
             self._steps = step
-            assert self._recorder is not None
             self._recorder.add_action(action)
             self._doing = f"scoring step {step}"
             with self._watch.on("scoring"):
@@ -245,7 +247,8 @@ class EpisodeRun:
             for stage in deciding.stages
             if stage.completed_at is not None
         }
-        assert self._recorder is not None
+        self._doing = "recording the last steps"
+        self._recorder.wait()
         trajectory = self._recorder.finish(events)
         if callable(compare := getattr(self._policy, "compare_with_recording", None)):
             self._doing = "comparing with the recording"
@@ -287,11 +290,8 @@ class EpisodeRun:
 
     def _after_step(self, step: int) -> None:
         scene = self._scene
-        assert self._recorder is not None
-        self._recorder.add_state(
-            scene.data.qpos.copy(), scene.kinematics_qpos.copy(), scene.end_effector()
-        )
         self._doing = f"recording step {step}"
+        self._recorder.add_state(scene.data.qpos, scene.kinematics_qpos, scene.end_effector())
         with self._watch.on("render"):
             for listener in self._listeners:
                 listener.after_step(scene, step)
@@ -307,8 +307,8 @@ class EpisodeRun:
             f"{request.seed}\nrepeat with: {request.repeat}"
         )
         result = self._record(status="error", failure_reason="error", message=message)
-        recorded = self._recorder if self._steps else None
-        return EpisodeError(message, result, recorded.finish({}) if recorded else None)
+        recorded = self._recorder.finish({}) if self._steps else None
+        return EpisodeError(message, result, recorded)
 
     def _record(self, **outcome: Any) -> EpisodeResult:
         request = self._request

@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from pytest_robomem.settings import Settings
+
 DONE_KEY = "robomem_done"
 
 
@@ -22,9 +24,11 @@ class Worker:
 
     Args:
         worker_input: what the controller sent.
+        settings: of the run.
     """
 
-    def __init__(self, worker_input: dict[str, Any]) -> None:
+    def __init__(self, worker_input: dict[str, Any], settings: Settings) -> None:
+        self._settings = settings
         self._done = frozenset(worker_input.get(DONE_KEY, ()))
         faulthandler.enable()  # a crash leaves its stack on the worker's standard error
 
@@ -33,3 +37,11 @@ class Worker:
     ) -> None:
         """Leave out what is done; all workers are told the same, so they agree on the items."""
         deselect_done(config, items, self._done)
+
+    def pytest_sessionfinish(self, exitstatus: int) -> None:
+        """Nothing more to run: make videos of failed episodes, whoever ran them."""
+        if exitstatus == pytest.ExitCode.INTERRUPTED:
+            return
+        from pytest_robomem.rendering import render_pending  # noqa: PLC0415 - heavy
+
+        render_pending(self._settings.results, self._settings.render)

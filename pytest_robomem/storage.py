@@ -96,8 +96,8 @@ class EpisodeFiles:
         if self._writer is not None and self._writer.frames:
             videos = self._writer.keep(self._video_name(result.status))
             update["videos"] = tuple(f"{VIDEO_FOLDER}/{name}" for name in videos)
-        elif result.status == "failed" and trajectory is not None and renders_failed(
-            self._settings
+        elif (
+            result.status == "failed" and trajectory is not None and renders_failed(self._settings)
         ):
             self._note(result, trajectory, kept=wanted)
         self._recorder.discard()

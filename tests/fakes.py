@@ -77,6 +77,9 @@ class FakeScene:
         self.description = read_scene(path)
         self.view = FakeView()
         self.data = SimpleNamespace(qpos=np.zeros(4))
+        self.model = SimpleNamespace(
+            nq=4, nbody=1, body_pos=np.zeros((1, 3)), body_quat=np.zeros((1, 4))
+        )
         self.breaks_at: int | None = None
         self.steps = 0
 
@@ -86,9 +89,10 @@ class FakeScene:
 
     @property
     def body_placements(self) -> tuple[Any, Any]:
-        return np.zeros((1, 3)), np.zeros((1, 4))
+        return self.model.body_pos.copy(), self.model.body_quat.copy()
 
     def reset(self, seed: int) -> None:
+        self.model.body_pos[:] = seed
         self.view.solved = False
         self.data.qpos = np.full(4, float(seed))
         self.steps = -10  # settling
@@ -113,7 +117,8 @@ class FakeScene:
         return np.zeros(9)
 
     def render(self, camera: str) -> Any:
-        return np.zeros((480, 640, 3), dtype=np.uint8)
+        """A colour that tells the state apart."""
+        return np.full((480, 640, 3), abs(10 * self.data.qpos[:3]) % 256).astype(np.uint8)
 
     def faults(self) -> list[str]:
         return []
@@ -128,11 +133,17 @@ class FakeScene:
 class FakeScenes:
     """Looks like ``pytest_robomem.scene_cache.SceneCache``."""
 
+    def __init__(self, *settings: str) -> None:
+        pass
+
     def scene(self, path: Any) -> FakeScene:
         return FakeScene(path)
 
     def build_seconds(self) -> float:
         return 0.0
+
+    def close(self) -> None:
+        pass
 
 
 POLICIES = """
@@ -195,6 +206,18 @@ class Policy:
     def dies(self, chunk):
         os._exit(3)
 
+    def creeps(self, chunk):
+        return chunk + 0.001 * self.asked
+
+    def dies_late(self, chunk):
+        if self.asked == 61:  # after 300 steps
+            time.sleep(0.5)  # the blocks are written by another thread
+            os._exit(3)
+        return self.creeps(chunk)
+
+    def sleeps_late(self, chunk):
+        return self.sleeps(chunk) if self.asked == 61 else self.creeps(chunk)
+
 class NoInfer:
     def reset(self):
         pass
@@ -211,7 +234,16 @@ def build_incomplete():
 
 CONFTEST = """
 import pytest
+from pytest_robomem import rendering
 from tests.fakes import FakeScenes
+
+REAL = rendering.SceneCache
+
+def pytest_configure():
+    rendering.SceneCache = FakeScenes
+
+def pytest_unconfigure():
+    rendering.SceneCache = REAL
 
 @pytest.fixture(scope="session")
 def robomem_scenes():

@@ -172,9 +172,15 @@ def _frames(file: BinaryIO, width: int, most_rows: int) -> Iterator[Array]:
             return
         if zlib.crc32(stored) != checksum:
             raise BlockFileError("a block was damaged")
-        yield _unpacked(stored, raw).reshape(8, width, rows).transpose(2, 1, 0).copy().view(
-            "<f8"
-        ).reshape(rows, width).astype(np.float64)
+        yield (
+            _unpacked(stored, raw)
+            .reshape(8, width, rows)
+            .transpose(2, 1, 0)
+            .copy()
+            .view("<f8")
+            .reshape(rows, width)
+            .astype(np.float64)
+        )
         if most_rows == 1:
             return
 

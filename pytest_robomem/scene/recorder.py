@@ -40,13 +40,15 @@ class TrajectoryRecorder:
         Args:
             reset_qpos: [nq] right after the reset.
             body_pos, body_quat: [nbody, 3] and [nbody, 4], where the seed put the fixtures.
+
+        Raises:
+            TrajectoryError: what an earlier attempt at this episode left cannot be removed.
         """
         self._start = reset_qpos.copy(), body_pos.copy(), body_quat.copy()
         self._layout = RowLayout(len(reset_qpos))
         self._columns = self._layout.parts
         self._full, self._block, self._count = [], self._new_block(), 0
-        if self._path is not None:
-            self._path.unlink(missing_ok=True)  # of an earlier attempt at this episode
+        self._remove()
 
     def add_action(self, action: Array) -> None:
         """Add the action [7] of a step; it counts once the step's state is added."""
@@ -90,10 +92,14 @@ class TrajectoryRecorder:
             raise TrajectoryError(f"the trajectory cannot be written: {error}") from error
 
     def discard(self) -> None:
-        """Remove the block file: the episode is kept in another form, or not wanted."""
+        """Remove the block file: the episode is kept in another form, or not wanted.
+
+        Raises:
+            TrajectoryError: it cannot be removed.
+        """
         self._end_thread()
-        if self._path is not None:
-            self._path.unlink(missing_ok=True)
+        if self._full or self._torn:  # else there is none
+            self._remove()
         self._path = None
 
     def __enter__(self) -> Self:
@@ -116,6 +122,14 @@ class TrajectoryRecorder:
             error.add_note(str(unwritten))
         finally:
             self._end_thread()
+
+    def _remove(self) -> None:
+        if self._path is None:
+            return
+        try:
+            self._path.unlink(missing_ok=True)
+        except OSError as error:
+            raise TrajectoryError(f"the trajectory cannot be written: {error}") from error
 
     def _new_block(self) -> Array:
         return np.zeros((BLOCK_STEPS, self._layout.width))

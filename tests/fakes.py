@@ -1,6 +1,9 @@
 """A scene without a simulator, for tests of the plugin."""
 
+import hashlib
+import os
 from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -146,6 +149,37 @@ class FakeScenes:
         pass
 
 
+class FakeVideoWriter:
+    """Looks like ``pytest_robomem.scene.recording.VideoWriter``; keeps digests of the frames.
+
+    The file ``who`` in the current folder tells which worker made which video.
+    """
+
+    def __init__(self, folder: Path, stem: str) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._folder = folder
+        self._digests: list[str] = []
+
+    def __enter__(self) -> "FakeVideoWriter":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+    @property
+    def frames(self) -> int:
+        return len(self._digests)
+
+    def add(self, main: Any, wrist: Any) -> None:
+        self._digests.append(hashlib.sha256(main.tobytes() + wrist.tobytes()).hexdigest())
+
+    def keep(self, name: str) -> tuple[str, ...]:
+        (self._folder / f"{name}.mp4").write_text("\n".join(self._digests))
+        with Path("who").open("a") as who:
+            who.write(f"{name} {os.environ.get('PYTEST_XDIST_WORKER', 'alone')}\n")
+        return (f"{name}.mp4",)
+
+
 POLICIES = """
 import os, time
 import numpy as np
@@ -202,6 +236,19 @@ class Policy:
         except Exception:
             pass
         return chunk
+
+    def waits_for_a_video(self, chunk):
+        return self.waits(chunk, "who")
+
+    def waits_for_a_failure(self, chunk):
+        return self.waits(chunk, "robomem-results/render-queue/task02_seed100.pending")
+
+    def waits(self, chunk, path):
+        for _ in range(600):
+            if os.path.exists(path):
+                return chunk
+            time.sleep(0.05)
+        raise TimeoutError(path)
 
     def dies(self, chunk):
         os._exit(3)

@@ -5,6 +5,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +23,7 @@ from pytest_robomem.scene.recording import (
     write_trajectory,
 )
 
-NQ, NBODY = 5, 3
+NQ, NBODY = 4, 2
 ARRAYS = tuple(name for name in vars(Trajectory)["__dataclass_fields__"] if name != "events")
 
 
@@ -218,7 +219,7 @@ def hostile() -> Iterator[tuple[str, bytes]]:
     yield "objects", objects.getvalue()
     for name, member in (
         (
-            "huge shape",
+            "computed shape",
             b"\x93NUMPY\x01\x00v\x00{'descr':'<f8','fortran_order':False,'shape':(9**9,)}",
         ),
         ("huger shape", _header("(99999999999999,)")),
@@ -266,10 +267,8 @@ def test_damaged_archives_raise_nothing_else(
     content = bytearray(path.read_bytes())
     content[position % len(content)] ^= mask
     path.write_bytes(content if cut % 2 else content[: cut % len(content)])
-    try:
+    with suppress(TrajectoryError):
         read_trajectory(path)
-    except TrajectoryError:
-        pass
 
 
 def test_arrays_that_do_not_fit_each_other_are_refused(tmp_path: Path) -> None:
@@ -303,9 +302,9 @@ def test_a_full_disk_is_an_error_of_the_episode(
         real(self, rows)
 
     monkeypatch.setattr(BlockWriter, "append", full)
-    with TrajectoryRecorder(path) as recorder:
-        with pytest.raises(TrajectoryError, match="cannot be written: .*No space left"):
-            record(recorder, episode)
+    refused = pytest.raises(TrajectoryError, match=r"cannot be written: .*No space left")
+    with TrajectoryRecorder(path) as recorder, refused:
+        record(recorder, episode)
     require_equal(read_trajectory(path), episode, 2 * BLOCK_STEPS - 1)
 
 
@@ -316,14 +315,18 @@ def test_a_full_disk_found_at_the_end_does_not_hide_what_interrupted(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(BlockWriter, "append", full)
-    with pytest.raises(KeyboardInterrupt) as raised:
+
+    def run(interruption: BaseException | None) -> None:
         with TrajectoryRecorder(tmp_path / "e.partial") as recorder:
             record(recorder, made(5))
-            raise KeyboardInterrupt
+            if interruption is not None:
+                raise interruption
+
+    with pytest.raises(KeyboardInterrupt) as raised:
+        run(KeyboardInterrupt())
     assert "No space left" in raised.value.__notes__[0]
     with pytest.raises(TrajectoryError, match="No space left"):
-        with TrajectoryRecorder(tmp_path / "e.partial") as recorder:
-            record(recorder, made(5))
+        run(None)
 
 
 def test_a_final_file_that_cannot_be_written_leaves_nothing(

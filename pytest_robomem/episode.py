@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_robomem.deadline import DeadlineExceeded, deadline
-from pytest_robomem.policy import Policy, check_chunk
+from pytest_robomem.policy import Policy, check_chunk, native_image_size
 from pytest_robomem.results.records import EpisodeResult, GoalResult, WallTimes, reached
 from pytest_robomem.scene.model import DUMMY_ACTION, Scene
 from pytest_robomem.scene.observation import Observation
@@ -145,6 +145,7 @@ class EpisodeRun:
         self._state_hash = ""
         self._goal_step: int | None = None
         self._unfair: tuple[str, ...] = ()
+        self._native_size: tuple[int, int] | None = None
 
     def run(self) -> EpisodeOutcome:
         """Run the episode to its end.
@@ -189,6 +190,7 @@ class EpisodeRun:
             self._tell_policy("attach_simulator", scene.view)
             self._policy.reset()
             self._tell_policy("episode_start", request.task.task_id, request.seed)
+            self._native_size = native_image_size(self._policy)
         return goal
 
     def _loop(self, goal: Goal) -> None:
@@ -274,10 +276,10 @@ class EpisodeRun:
         return "\n".join(lines)
 
     def _observation(self) -> Observation:
-        def render(camera: str) -> Any:
+        def render(camera: str, *size: int) -> Any:
             doing, self._doing = self._doing, f"rendering {camera} at step {self._steps + 1}"
             with self._watch.on("render"):
-                image = self._scene.render(camera)
+                image = self._scene.render(camera, *size)
             self._doing = doing
             return image
 
@@ -286,6 +288,7 @@ class EpisodeRun:
             render,
             self._request.prompt,
             self._request.settings.image_size,
+            self._native_size,
         )
 
     def _after_step(self, step: int) -> None:
@@ -330,13 +333,7 @@ class EpisodeRun:
             clipped_values=self._clipped,
             initial_state_sha256=self._state_hash,
             policy=settings.policy,
-            settings={
-                "max_steps": request.max_steps,
-                "replan_steps": request.replan_steps,
-                "settle_steps": settings.settle_steps,
-                "image_size": settings.image_size,
-                "prompts": settings.prompts,
-            },
+            settings=self._applied_settings(),
             wall_times=self._watch.times(request.build_seconds),
             stepper=self._scene.stepper_name,
             gl_renderer=self._scene.gl_renderer,
@@ -344,6 +341,19 @@ class EpisodeRun:
             repeat=request.repeat,
             **outcome,
         )
+
+    def _applied_settings(self) -> dict[str, int | str]:
+        request, settings = self._request, self._request.settings
+        applied: dict[str, int | str] = {
+            "max_steps": request.max_steps,
+            "replan_steps": request.replan_steps,
+            "settle_steps": settings.settle_steps,
+            "image_size": settings.image_size,
+            "prompts": settings.prompts,
+        }
+        if self._native_size is not None:
+            applied["native_image_size"] = "{}x{}".format(*self._native_size)
+        return applied
 
 
 def _hash(*arrays: NDArray[np.float64]) -> str:

@@ -119,9 +119,9 @@ class FakeScene:
     def end_effector(self) -> Any:
         return np.zeros(9)
 
-    def render(self, camera: str) -> Any:
+    def render(self, camera: str, height: int = 480, width: int = 640) -> Any:
         """A colour that tells the state apart."""
-        return np.full((480, 640, 3), abs(10 * self.data.qpos[:3]) % 256).astype(np.uint8)
+        return np.full((height, width, 3), abs(10 * self.data.qpos[:3]) % 256).astype(np.uint8)
 
     def faults(self) -> list[str]:
         return []
@@ -187,6 +187,8 @@ import numpy as np
 class Policy:
     def __init__(self, task=None, kind="solve", **rest):
         self.task, self.kind, self.current = task, kind, None
+        if "size" in rest:
+            self.native_image_size = rest["size"]
 
     def reset(self):
         pass
@@ -196,6 +198,7 @@ class Policy:
 
     def infer_actions(self, obs, prompt, resize_size):
         self.asked += 1
+        self.seen = obs
         chunk = np.zeros((10, 7))
         if self.task is not None and self.current != self.task:
             return chunk
@@ -219,6 +222,10 @@ class Policy:
         if self.asked == 3:
             raise ValueError("my model broke")
         return chunk
+
+    def looks(self, chunk):
+        keys = ("observation/image", "right_wrist_0_rgb", "left_wrist_0_rgb", "agentview_image")
+        raise ValueError(" ".join(str(self.seen[key].shape) for key in keys))
 
     def flat(self, chunk):
         return chunk[0]

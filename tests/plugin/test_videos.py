@@ -90,7 +90,7 @@ def test_the_last_record_of_an_episode_names_its_videos(filmed: Bench) -> None:
 def test_a_worker_makes_videos_of_another_ones_episodes(filmed: Bench) -> None:
     """Each waits for the other: its last episode would be an error if nobody helped."""
     options = ("-m", "basket or plate", "--robomem-max-steps=6", "--robomem-video=failed", "-n2")
-    plates = dict.fromkeys(("18", "19"), "waits_for_a_failure")
+    plates = dict.fromkeys(("25", "26"), "waits_for_a_failure")
     result = filmed.run(*options, "--dist=loadfile", kind={"3": "waits_for_a_video", **plates})
     result.assert_outcomes(failed=5)
     who = dict(line.split() for line in (filmed.folder / "who").read_text().splitlines())

@@ -7,7 +7,7 @@ from pytest_robomem.episode import StepListener
 from pytest_robomem.rendering import add_frame
 from pytest_robomem.results.records import EpisodeResult
 from pytest_robomem.results.render_queue import QUEUE_FOLDER, RenderJob, RenderQueue
-from pytest_robomem.scene.gl import gpu_renderer
+from pytest_robomem.scene.gl import renders_failed
 from pytest_robomem.scene.model import Scene
 from pytest_robomem.scene.recorder import TrajectoryRecorder
 from pytest_robomem.scene.recording import (
@@ -37,11 +37,6 @@ class LiveVideo(StepListener):
         """Take a frame of every second step."""
         if step % STEPS_PER_FRAME == 0:
             add_frame(self._writer, scene)
-
-
-def renders_failed(settings: Settings) -> bool:
-    """Whether the failed episodes are to be rendered at the end of the run."""
-    return settings.video == "failed" or (settings.video == "auto" and bool(gpu_renderer()))
 
 
 class EpisodeFiles:
@@ -96,9 +91,7 @@ class EpisodeFiles:
         if self._writer is not None and self._writer.frames:
             videos = self._writer.keep(self._video_name(result.status))
             update["videos"] = tuple(f"{VIDEO_FOLDER}/{name}" for name in videos)
-        elif (
-            result.status == "failed" and trajectory is not None and renders_failed(self._settings)
-        ):
+        elif trajectory is not None and self._renders_later(result.status):
             self._note(result, trajectory, kept=wanted)
         self._recorder.discard()
         return result.model_copy(update=update)
@@ -138,6 +131,9 @@ class EpisodeFiles:
             self._settings.seeds.index(self._seed),
             passed=status == "passed",
         )
+
+    def _renders_later(self, status: str) -> bool:
+        return status == "failed" and renders_failed(self._settings.video)
 
     @staticmethod
     def _wanted(when: str, status: str) -> bool:

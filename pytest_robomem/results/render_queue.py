@@ -16,7 +16,7 @@ from pytest_robomem.results.records import EpisodeResult
 from pytest_robomem.results.summary import latest
 
 QUEUE_FOLDER = "render-queue"
-UNFINISHED = "the process that made it died"
+UNFINISHED = "the process that made it ended before it was done"
 State = Literal["pending", "claimed", "done", "failed"]
 _PLAIN_NAME = r"^\w[\w.\-]*$"
 

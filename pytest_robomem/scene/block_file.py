@@ -62,20 +62,19 @@ class RowLayout:
 class BlockWriter:
     """Writes a block file; whatever was appended survives the death of the process.
 
+    The file appears with its first block, so that there is never one of which nothing can be read.
+
     Args:
         path: of the file; replaced if there is one.
         reset_qpos, body_pos, body_quat: see :class:`pytest_robomem.scene.recording.Trajectory`.
-
-    Raises:
-        OSError: it cannot be written.
     """
 
     def __init__(self, path: Path, reset_qpos: Array, body_pos: Array, body_quat: Array) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        # Unbuffered: what could not be written must not be tried again on closing.
-        self._file: BinaryIO = path.open("wb", buffering=0)
+        self._path = path
+        self._file: BinaryIO | None = None
         start = np.concatenate([reset_qpos, body_pos.ravel(), body_quat.ravel()])
-        self._write(MAGIC + _SIZES.pack(len(reset_qpos), len(body_pos)) + _packed(start[None]))
+        sizes = _SIZES.pack(len(reset_qpos), len(body_pos))
+        self._start = MAGIC + sizes + _packed(start[None])
 
     def append(self, rows: Array) -> None:
         """Append a block of rows [n, width].
@@ -83,16 +82,20 @@ class BlockWriter:
         Raises:
             OSError: it cannot be written.
         """
-        self._write(_packed(rows))
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
-
-    def _write(self, content: bytes) -> None:
+        content = _packed(rows)
+        if self._file is None:
+            content = self._start + content
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            # Unbuffered: what could not be written must not be tried again on closing.
+            self._file = self._path.open("wb", buffering=0)
         rest = memoryview(content)
         while rest:
             rest = rest[self._file.write(rest) :]
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file is not None:
+            self._file.close()
 
 
 @dataclass(frozen=True)

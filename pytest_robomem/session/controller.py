@@ -22,7 +22,7 @@ from pytest_robomem.results.render_queue import UNFINISHED, RenderQueue, with_vi
 from pytest_robomem.results.stored import JOURNAL_NAME, RUN_NAME
 from pytest_robomem.results.summary import latest
 from pytest_robomem.results.tables import write_tables
-from pytest_robomem.scene.gl import gpu_renderer, library_missing
+from pytest_robomem.scene.gl import gpu_renderer, library_missing, renders_failed
 from pytest_robomem.scene.simulator import simulator_versions
 from pytest_robomem.scoring.versions import RULE_VERSIONS
 from pytest_robomem.session.crash import crash_record
@@ -135,11 +135,13 @@ class Controller:
         """Write the tables, whatever ended the session."""
         if not self._writing or not self._records:
             return
-        if exitstatus != pytest.ExitCode.INTERRUPTED:
-            self._make_videos()
-        self._collect_videos()
-        write_tables(self._settings.results, latest(self._records), self._settings.seeds)
-        self._write_run()
+        try:
+            if exitstatus != pytest.ExitCode.INTERRUPTED and renders_failed(self._settings.video):
+                self._make_videos()
+            self._collect_videos()
+        finally:
+            write_tables(self._settings.results, latest(self._records), self._settings.seeds)
+            self._write_run()
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Print the summary table."""
@@ -165,7 +167,8 @@ class Controller:
         if terminal is not None:
             terminal.ensure_newline()
             terminal.write_line(f"robomem: making videos of {waiting} failed episodes")
-        with suppress(KeyboardInterrupt):  # the results are still to be written
+        # The results are still to be written; they tell which episodes were left without.
+        with suppress(KeyboardInterrupt, OSError):
             render_pending(self._settings.results, self._settings.render)
 
     def _collect_videos(self) -> None:
@@ -208,7 +211,7 @@ class Controller:
             EpisodeResult.model_validate(record) for record in read_journal(self._journal.path)
         ]
         _require_present_rules(folder, self._records)
-        if self._settings.video in ("failed", "auto"):
+        if renders_failed(self._settings.video):
             self._queue.restore()
         self._collect_videos()
         # What was an error is run again.

@@ -1,10 +1,12 @@
 """What a worker of pytest-xdist has to know from the controller."""
 
 import faulthandler
+from contextlib import suppress
 from typing import Any
 
 import pytest
 
+from pytest_robomem.scene.gl import renders_failed
 from pytest_robomem.settings import Settings
 
 DONE_KEY = "robomem_done"
@@ -40,8 +42,10 @@ class Worker:
 
     def pytest_sessionfinish(self, exitstatus: int) -> None:
         """Nothing more to run: make videos of failed episodes, whoever ran them."""
-        if exitstatus == pytest.ExitCode.INTERRUPTED:
+        if exitstatus == pytest.ExitCode.INTERRUPTED or not renders_failed(self._settings.video):
             return
         from pytest_robomem.rendering import render_pending  # noqa: PLC0415 - heavy
 
-        render_pending(self._settings.results, self._settings.render)
+        # The controller tells which episodes were left without.
+        with suppress(KeyboardInterrupt, OSError):
+            render_pending(self._settings.results, self._settings.render)

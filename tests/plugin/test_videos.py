@@ -158,7 +158,7 @@ def pytest_configure():
     )
     result = filmed.run(*SHORT, "-n1", kind="hold")
     result.stdout.fnmatch_lines(
-        ["no video of task 1, seed 100: the process that made it died", "make them with: *"]
+        ["no video of task 1, seed 100: the process that made it ended *", "make them with: *"]
     )
     assert [row["status"] for row in filmed.table("episodes.tsv")] == ["failed"] * 3
 

@@ -75,7 +75,7 @@ def run(parsed: argparse.Namespace) -> int:
         except MixedRulesError as error:
             sys.stderr.write(f"robomem render: no tables are written: {error}\n")
             code = code or 1
-    _say(f"{len(made)} episodes rendered")
+    _say(f"episodes rendered: {len(made)}")
     return code or int(skipped > 0 or any(job.problem for job in outcomes))
 
 

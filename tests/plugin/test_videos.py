@@ -176,9 +176,9 @@ def test_render_makes_what_a_killed_run_left_out(
         (filmed.results / name).unlink()
     assert main(["render", str(filmed.results)]) == 0
     assert frames(filmed) == made
-    assert "2 episodes rendered" in capsys.readouterr().out
+    assert "episodes rendered: 2" in capsys.readouterr().out
     assert main(["render", str(filmed.results), "--failed"]) == 0
-    assert "0 episodes rendered" in capsys.readouterr().out
+    assert "episodes rendered: 0" in capsys.readouterr().out
     assert main(["render", str(filmed.results), "--all"]) == 0
     assert "task2_success_ep0_seed100.mp4" in frames(filmed)
     assert all(latest_videos(filmed).values())

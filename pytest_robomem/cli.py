@@ -35,6 +35,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     rescore.add_argument("folder", type=Path, help="results folder")
     rescore.add_argument("--rules", choices=sorted(RULE_VERSIONS), required=True)
     rescore.add_argument("--out", type=Path, help="folder of the new tables (FOLDER/RULES)")
+    render = _add(
+        commands, "render", "make the videos of recorded episodes that have none", _render
+    )
+    from pytest_robomem import render_command  # noqa: PLC0415 - light
+
+    render_command.add_arguments(render)
     merge = _add(commands, "merge", "put runs of the same policy into one folder", _merge)
     merge.add_argument("folders", type=Path, nargs="+", help="results folders")
     merge.add_argument("--out", type=Path, required=True, help="the new results folder")
@@ -106,6 +112,12 @@ def _record(parsed: argparse.Namespace) -> int:
     from pytest_robomem.demonstrations import command  # noqa: PLC0415
 
     return command.run(parsed)
+
+
+def _render(parsed: argparse.Namespace) -> int:
+    from pytest_robomem import render_command  # noqa: PLC0415
+
+    return render_command.run(parsed)
 
 
 def _audit(parsed: argparse.Namespace) -> int:

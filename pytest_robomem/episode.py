@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_robomem.deadline import DeadlineExceeded, deadline
-from pytest_robomem.policy import Policy, check_chunk
+from pytest_robomem.policy import Policy, check_chunk, native_image_size
 from pytest_robomem.results.records import EpisodeResult, GoalResult, WallTimes, reached
 from pytest_robomem.scene.model import DUMMY_ACTION, Scene
 from pytest_robomem.scene.observation import Observation
-from pytest_robomem.scene.recording import Trajectory, TrajectoryRecorder
+from pytest_robomem.scene.recorder import TrajectoryRecorder
+from pytest_robomem.scene.recording import Trajectory
 from pytest_robomem.scene.simulator import simulator_versions
 from pytest_robomem.scoring.fairness import start_poses, unfair_start
 from pytest_robomem.scoring.goals import Goal
@@ -121,6 +122,7 @@ class EpisodeRun:
         scene: the task's scene.
         policy: who acts.
         listeners: look on after every step.
+        recorder: collects the trajectory; in memory alone without one.
     """
 
     def __init__(
@@ -129,6 +131,7 @@ class EpisodeRun:
         scene: Scene,
         policy: Policy,
         listeners: Sequence[StepListener] = (),
+        recorder: TrajectoryRecorder | None = None,
     ) -> None:
         self._request = request
         self._scene = scene
@@ -136,12 +139,13 @@ class EpisodeRun:
         self._listeners = listeners
         self._watch = _Stopwatch()
         self._doing = "starting"
-        self._recorder: TrajectoryRecorder | None = None
+        self._recorder = recorder or TrajectoryRecorder()
         self._steps = 0
         self._clipped = 0
         self._state_hash = ""
         self._goal_step: int | None = None
         self._unfair: tuple[str, ...] = ()
+        self._native_size: tuple[int, int] | None = None
 
     def run(self) -> EpisodeOutcome:
         """Run the episode to its end.
@@ -167,7 +171,7 @@ class EpisodeRun:
             scene.reset(request.seed)
         positions, quaternions = scene.body_placements
         self._state_hash = _hash(scene.data.qpos, positions, quaternions)
-        self._recorder = TrajectoryRecorder(scene.data.qpos.copy(), positions, quaternions)
+        self._recorder.begin(scene.data.qpos, positions, quaternions)
         placed = start_poses(scene.description, scene.scored_view())
         self._doing = "settling the scene"
         with self._watch.on("physics"):
@@ -186,6 +190,7 @@ class EpisodeRun:
             self._tell_policy("attach_simulator", scene.view)
             self._policy.reset()
             self._tell_policy("episode_start", request.task.task_id, request.seed)
+            self._native_size = native_image_size(self._policy)
         return goal
 
     def _loop(self, goal: Goal) -> None:
@@ -212,7 +217,6 @@ class EpisodeRun:
             if faults := scene.faults():
                 raise SimulatorFaultError(f"MuJoCo met a bad {', '.join(faults)}")
             self._steps = step
-            assert self._recorder is not None
             self._recorder.add_action(action)
             self._doing = f"scoring step {step}"
             with self._watch.on("scoring"):
@@ -245,7 +249,8 @@ class EpisodeRun:
             for stage in deciding.stages
             if stage.completed_at is not None
         }
-        assert self._recorder is not None
+        self._doing = "recording the last steps"
+        self._recorder.wait()
         trajectory = self._recorder.finish(events)
         if callable(compare := getattr(self._policy, "compare_with_recording", None)):
             self._doing = "comparing with the recording"
@@ -271,10 +276,10 @@ class EpisodeRun:
         return "\n".join(lines)
 
     def _observation(self) -> Observation:
-        def render(camera: str) -> Any:
+        def render(camera: str, *size: int) -> Any:
             doing, self._doing = self._doing, f"rendering {camera} at step {self._steps + 1}"
             with self._watch.on("render"):
-                image = self._scene.render(camera)
+                image = self._scene.render(camera, *size)
             self._doing = doing
             return image
 
@@ -283,15 +288,13 @@ class EpisodeRun:
             render,
             self._request.prompt,
             self._request.settings.image_size,
+            self._native_size,
         )
 
     def _after_step(self, step: int) -> None:
         scene = self._scene
-        assert self._recorder is not None
-        self._recorder.add_state(
-            scene.data.qpos.copy(), scene.kinematics_qpos.copy(), scene.end_effector()
-        )
         self._doing = f"recording step {step}"
+        self._recorder.add_state(scene.data.qpos, scene.kinematics_qpos, scene.end_effector())
         with self._watch.on("render"):
             for listener in self._listeners:
                 listener.after_step(scene, step)
@@ -307,8 +310,8 @@ class EpisodeRun:
             f"{request.seed}\nrepeat with: {request.repeat}"
         )
         result = self._record(status="error", failure_reason="error", message=message)
-        recorded = self._recorder if self._steps else None
-        return EpisodeError(message, result, recorded.finish({}) if recorded else None)
+        recorded = self._recorder.finish({}) if self._steps else None
+        return EpisodeError(message, result, recorded)
 
     def _record(self, **outcome: Any) -> EpisodeResult:
         request = self._request
@@ -330,13 +333,7 @@ class EpisodeRun:
             clipped_values=self._clipped,
             initial_state_sha256=self._state_hash,
             policy=settings.policy,
-            settings={
-                "max_steps": request.max_steps,
-                "replan_steps": request.replan_steps,
-                "settle_steps": settings.settle_steps,
-                "image_size": settings.image_size,
-                "prompts": settings.prompts,
-            },
+            settings=self._applied_settings(),
             wall_times=self._watch.times(request.build_seconds),
             stepper=self._scene.stepper_name,
             gl_renderer=self._scene.gl_renderer,
@@ -344,6 +341,19 @@ class EpisodeRun:
             repeat=request.repeat,
             **outcome,
         )
+
+    def _applied_settings(self) -> dict[str, int | str]:
+        request, settings = self._request, self._request.settings
+        applied: dict[str, int | str] = {
+            "max_steps": request.max_steps,
+            "replan_steps": request.replan_steps,
+            "settle_steps": settings.settle_steps,
+            "image_size": settings.image_size,
+            "prompts": settings.prompts,
+        }
+        if self._native_size is not None:
+            applied["native_image_size"] = "{}x{}".format(*self._native_size)
+        return applied
 
 
 def _hash(*arrays: NDArray[np.float64]) -> str:

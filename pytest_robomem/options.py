@@ -109,7 +109,8 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "--robomem-video",
         "video",
-        "which episodes leave videos: off, on, failed, or auto (failed where a GPU renders)",
+        "which episodes leave videos: off, on (rendered while they run), failed (rendered at the "
+        "end of the run), or auto (failed where a GPU renders)",
         "auto",
         choices=("off", "on", "failed", "auto"),
     ),

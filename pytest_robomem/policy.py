@@ -3,6 +3,7 @@
 import functools
 import importlib
 import importlib.util
+import operator
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 DEFAULT_FACTORY = "build_adapter"
+LARGEST_IMAGE = 4096  # pixels a side, as for --robomem-image-size
 ACTION_SIZE = 7  # translation 3, rotation vector 3, gripper 1 (OSC_POSE)
 CONTROL = "control"  # control:NAME are policies that must not pass
 BUILT_IN = {
@@ -25,6 +27,10 @@ BUILT_IN = {
 
 class PolicyLoadError(RuntimeError):
     """A policy that cannot be built; the message says what is wrong with it."""
+
+
+class ImageSizeError(ValueError):
+    """A policy asks for images of a size that makes no sense."""
 
 
 class PolicyOutputError(ValueError):
@@ -43,6 +49,9 @@ class Policy(Protocol):
     - ``compare_with_recording(result, trajectory)``: after an episode that is a replay;
       gives a ``ReplayComparison`` for the record, or ``None``, and decides nothing;
     - ``close()``: at the end of the run.
+
+    An optional attribute ``native_image_size = (height, width)``, pixels: the prepared images are
+    then rendered at that size instead of being squashed from 480 x 640; a vertical flip as ever.
     """
 
     def reset(self) -> None:
@@ -101,6 +110,10 @@ def load_policy(spec: str, kwargs: Mapping[str, Any]) -> Policy:
                 f"--policy={spec}: the factory returned {type(policy).__name__}, which has no "
                 f"method {method}(); a policy needs reset() and infer_actions()"
             )
+    try:
+        native_image_size(policy)
+    except ImageSizeError as error:
+        raise PolicyLoadError(f"--policy={spec}: {error}") from error
     built: Policy = policy
     return built
 
@@ -166,6 +179,27 @@ def _import_file(spec: str, path: Path) -> ModuleType:
             f"--policy={spec}: cannot import {path}: {type(error).__name__}: {error}"
         ) from error
     return module
+
+
+def native_image_size(policy: object) -> tuple[int, int] | None:
+    """Height and width at which a policy wants its prepared images rendered, if it says so.
+
+    Raises:
+        ImageSizeError: it says something else.
+    """
+    wanted = getattr(policy, "native_image_size", None)
+    if wanted is None:
+        return None
+    try:
+        height, width = (operator.index(side) for side in wanted)
+    except (TypeError, ValueError):
+        height = width = 0
+    if not all(1 <= side <= LARGEST_IMAGE for side in (height, width)):
+        raise ImageSizeError(
+            f"native_image_size must be (height, width), whole numbers of pixels from 1 to "
+            f"{LARGEST_IMAGE}, not {wanted!r}"
+        )
+    return height, width
 
 
 def check_chunk(returned: Any) -> NDArray[np.float64]:

@@ -66,7 +66,8 @@ def _rescored(
     scenes: SceneCache,
 ) -> Rescored:
     if record.status == "error":
-        raise RescoringError("was an error and stays one")
+        partial = f"; {record.trajectory} is no whole episode" if record.trajectory else ""
+        raise RescoringError(f"was an error and stays one{partial}")
     if not isinstance(record.task_id, int):
         raise RescoringError("its stages are in a test of your own, not in a rulebook")
     if not record.trajectory:

@@ -1,6 +1,7 @@
 """What several folders of tests share."""
 
 import os
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -10,6 +11,9 @@ from pytest_robomem.scene.gl import gpu_renderer, library_missing
 # How long an example takes says nothing about right or wrong.
 settings.register_profile("robomem", deadline=None)
 settings.load_profile("robomem")
+
+# pytester gives every test a home of its own; what was compiled need not be compiled there again.
+os.environ.setdefault("XDG_CACHE_HOME", str(Path.home() / ".cache"))
 
 
 @pytest.fixture

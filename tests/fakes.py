@@ -1,6 +1,9 @@
 """A scene without a simulator, for tests of the plugin."""
 
+import hashlib
+import os
 from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -77,6 +80,9 @@ class FakeScene:
         self.description = read_scene(path)
         self.view = FakeView()
         self.data = SimpleNamespace(qpos=np.zeros(4))
+        self.model = SimpleNamespace(
+            nq=4, nbody=1, body_pos=np.zeros((1, 3)), body_quat=np.zeros((1, 4))
+        )
         self.breaks_at: int | None = None
         self.steps = 0
 
@@ -86,9 +92,10 @@ class FakeScene:
 
     @property
     def body_placements(self) -> tuple[Any, Any]:
-        return np.zeros((1, 3)), np.zeros((1, 4))
+        return self.model.body_pos.copy(), self.model.body_quat.copy()
 
     def reset(self, seed: int) -> None:
+        self.model.body_pos[:] = seed
         self.view.solved = False
         self.data.qpos = np.full(4, float(seed))
         self.steps = -10  # settling
@@ -112,8 +119,9 @@ class FakeScene:
     def end_effector(self) -> Any:
         return np.zeros(9)
 
-    def render(self, camera: str) -> Any:
-        return np.zeros((480, 640, 3), dtype=np.uint8)
+    def render(self, camera: str, height: int = 480, width: int = 640) -> Any:
+        """A colour that tells the state apart."""
+        return np.full((height, width, 3), abs(10 * self.data.qpos[:3]) % 256).astype(np.uint8)
 
     def faults(self) -> list[str]:
         return []
@@ -128,11 +136,48 @@ class FakeScene:
 class FakeScenes:
     """Looks like ``pytest_robomem.scene_cache.SceneCache``."""
 
+    def __init__(self, *settings: str) -> None:
+        pass
+
     def scene(self, path: Any) -> FakeScene:
         return FakeScene(path)
 
     def build_seconds(self) -> float:
         return 0.0
+
+    def close(self) -> None:
+        pass
+
+
+class FakeVideoWriter:
+    """Looks like ``pytest_robomem.scene.recording.VideoWriter``; keeps digests of the frames.
+
+    The file ``who`` in the current folder tells which worker made which video.
+    """
+
+    def __init__(self, folder: Path, stem: str) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._folder = folder
+        self._digests: list[str] = []
+
+    def __enter__(self) -> "FakeVideoWriter":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+    @property
+    def frames(self) -> int:
+        return len(self._digests)
+
+    def add(self, main: Any, wrist: Any) -> None:
+        self._digests.append(hashlib.sha256(main.tobytes() + wrist.tobytes()).hexdigest())
+
+    def keep(self, name: str) -> tuple[str, ...]:
+        (self._folder / f"{name}.mp4").write_text("\n".join(self._digests))
+        with Path("who").open("a") as who:
+            who.write(f"{name} {os.environ.get('PYTEST_XDIST_WORKER', 'alone')}\n")
+        return (f"{name}.mp4",)
 
 
 POLICIES = """
@@ -142,6 +187,8 @@ import numpy as np
 class Policy:
     def __init__(self, task=None, kind="solve", **rest):
         self.task, self.kind, self.current = task, kind, None
+        if "size" in rest:
+            self.native_image_size = rest["size"]
 
     def reset(self):
         pass
@@ -151,6 +198,7 @@ class Policy:
 
     def infer_actions(self, obs, prompt, resize_size):
         self.asked += 1
+        self.seen = obs
         chunk = np.zeros((10, 7))
         if self.task is not None and self.current != self.task:
             return chunk
@@ -175,6 +223,10 @@ class Policy:
             raise ValueError("my model broke")
         return chunk
 
+    def looks(self, chunk):
+        keys = ("observation/image", "right_wrist_0_rgb", "left_wrist_0_rgb", "agentview_image")
+        raise ValueError(" ".join(str(self.seen[key].shape) for key in keys))
+
     def flat(self, chunk):
         return chunk[0]
 
@@ -193,8 +245,33 @@ class Policy:
             pass
         return chunk
 
+    def waits_for_a_video(self, chunk):
+        return self.waits(chunk, "who")
+
+    def waits_for_a_failure(self, chunk):
+        return self.waits(chunk, "robomem-results/render-queue/task02_seed100.pending")
+
+    def waits(self, chunk, path):
+        for _ in range(600):
+            if os.path.exists(path):
+                return chunk
+            time.sleep(0.05)
+        raise TimeoutError(path)
+
     def dies(self, chunk):
         os._exit(3)
+
+    def creeps(self, chunk):
+        return chunk + 0.001 * self.asked
+
+    def dies_late(self, chunk):
+        if self.asked == 61:  # after 300 steps
+            time.sleep(0.5)  # the blocks are written by another thread
+            os._exit(3)
+        return self.creeps(chunk)
+
+    def sleeps_late(self, chunk):
+        return self.sleeps(chunk) if self.asked == 61 else self.creeps(chunk)
 
 class NoInfer:
     def reset(self):
@@ -212,7 +289,16 @@ def build_incomplete():
 
 CONFTEST = """
 import pytest
+from pytest_robomem import rendering
 from tests.fakes import FakeScenes
+
+REAL = rendering.SceneCache
+
+def pytest_configure():
+    rendering.SceneCache = FakeScenes
+
+def pytest_unconfigure():
+    rendering.SceneCache = REAL
 
 @pytest.fixture(scope="session")
 def robomem_scenes():

@@ -101,7 +101,8 @@ class EpisodeResult(BaseModel):
         clipped_values: components of actions outside [-1, 1], which the controller clips.
         initial_state_sha256: of the joint state and the fixtures' poses right after the reset.
         policy: specification of the policy.
-        settings: step limits that applied, and the wording of the prompt.
+        settings: step limits that applied, sizes of the prepared images (``native_image_size``,
+            height x width, if the policy had them rendered so), and the wording of the prompt.
         versions: of the packages that decide the states.
         replay: how far the episode is from the one that it replays, if it replays one.
         repeat: command that runs this one episode again.

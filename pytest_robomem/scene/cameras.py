@@ -75,9 +75,14 @@ class CameraRenderer:
         return str(glGetString(GL_RENDERER).decode(errors="replace"))
 
     def render(self, camera: str, height: int = IMAGE_HEIGHT, width: int = IMAGE_WIDTH) -> Image:
-        """One image [height, width, 3] in RGB, bottom row first, as the simulator gives it."""
+        """One image [height, width, 3] in RGB, bottom row first, as the simulator gives it.
+
+        Raises:
+            RenderError: OpenGL has no room for an image of that size.
+        """
         mujoco = self._mujoco
         self._gl_context.make_current()
+        self._make_room(height, width)
         view = mujoco.MjvCamera()
         view.type = mujoco.mjtCamera.mjCAMERA_FIXED
         view.fixedcamid = self._model.camera(camera).id
@@ -95,6 +100,20 @@ class CameraRenderer:
         image = np.empty((height, width, 3), dtype=np.uint8)
         mujoco.mjr_readPixels(rgb=image, depth=None, viewport=viewport, con=self._context)
         return image
+
+    def _make_room(self, height: int, width: int) -> None:
+        """Enlarge the framebuffer for the first image that it is too small for; it never shrinks.
+
+        What is rendered into a part of it has the same pixels as in one of its own size.
+        """
+        context = self._context
+        if width <= context.offWidth and height <= context.offHeight:
+            return
+        width, height = max(width, context.offWidth), max(height, context.offHeight)
+        try:
+            self._mujoco.mjr_resizeOffscreen(width, height, context)
+        except self._mujoco.FatalError as error:
+            raise RenderError(f"OpenGL cannot render {height} x {width} pixels: {error}") from error
 
     def close(self) -> None:
         """Free the textures, then the context they live in."""

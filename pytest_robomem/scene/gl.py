@@ -62,6 +62,11 @@ def gpu_renderer() -> str:
     return "" if software else found
 
 
+def renders_failed(when: str) -> bool:
+    """Whether failed episodes are rendered, by the setting ``--robomem-video``."""
+    return when == "failed" or (when == "auto" and bool(gpu_renderer()))
+
+
 def choose_backend(wanted: str) -> Backend:
     """The back end to use: as asked, or EGL where a GPU answers, else OSMesa.
 

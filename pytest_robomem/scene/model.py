@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_robomem.scene.bddl import SceneDescription, read_scene
-from pytest_robomem.scene.cameras import CameraRenderer, Image
+from pytest_robomem.scene.cameras import IMAGE_HEIGHT, IMAGE_WIDTH, CameraRenderer, Image
 from pytest_robomem.scene.gl import choose_backend
 from pytest_robomem.scene.replica import Replica
 from pytest_robomem.scene.simulator import load_simulator
@@ -151,9 +151,9 @@ class Scene:
             self._renderer = CameraRenderer(self.model, self.data, backend, whole)
         return self._renderer
 
-    def render(self, camera: str) -> Image:
-        """Image [480, 640, 3] of a camera at this step, bottom row first."""
-        return self.renderer().render(camera)
+    def render(self, camera: str, height: int = IMAGE_HEIGHT, width: int = IMAGE_WIDTH) -> Image:
+        """Image [height, width, 3] of a camera at this step, bottom row first."""
+        return self.renderer().render(camera, height, width)
 
     @property
     def gl_renderer(self) -> str:

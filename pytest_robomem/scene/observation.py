@@ -24,21 +24,25 @@ class Observation(Mapping[str, Any]):
 
     Args:
         sensors: reads robosuite's observations of robot and objects.
-        render: renders a camera at the simulator's size, bottom row first.
+        render: renders a camera at the simulator's size, bottom row first; or at another one, if
+            height and width are given.
         prompt: the instruction.
         resize_size: side of the prepared images, pixels.
+        native_size: height and width at which prepared images are rendered instead.
     """
 
     def __init__(
         self,
         sensors: Callable[[], Mapping[str, NDArray[np.float64]]],
-        render: Callable[[str], Image],
+        render: Callable[..., Image],
         prompt: str,
         resize_size: int,
+        native_size: tuple[int, int] | None = None,
     ) -> None:
         self._read_sensors = sensors
         self._render = render
         self._resize_size = resize_size
+        self._native_size = native_size
         self._values: dict[str, Any] = {"prompt": prompt}
         self._expired = False
         self._sensor_keys: tuple[str, ...] | None = None
@@ -89,13 +93,19 @@ class Observation(Mapping[str, Any]):
         return {key: self._values[key] for key in self._sensor_keys}
 
     def _prepare(self, camera: str) -> Image:
-        """Upright and squashed to a square: a vertical flip only, no padding, area averaging."""
+        """Upright and squashed to a square: a vertical flip only, no padding, area averaging.
+
+        Where another size is rendered natively, upright alone.
+        """
+        if self._native_size is not None:
+            return self._render(CAMERAS[camera], *self._native_size)[::-1]
         upright = np.ascontiguousarray(self[camera][::-1])
         size = (self._resize_size, self._resize_size)
         return np.asarray(cv2.resize(upright, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
 
     def _blank(self) -> Image:
-        return np.zeros((self._resize_size, self._resize_size, 3), dtype=np.uint8)
+        height, width = self._native_size or (self._resize_size, self._resize_size)
+        return np.zeros((height, width, 3), dtype=np.uint8)
 
     def _state(self) -> NDArray[np.float32]:
         """[8]: end-effector position 3, axis-angle 3 (of the quaternion with w >= 0), fingers 2."""

@@ -2,21 +2,31 @@
 
 import os
 import tempfile
+import tokenize
 import zipfile
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, BinaryIO, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pytest_robomem.scene.block_file import (
+    END_EFFECTOR_SIZE,
+    LARGEST,
+    RowLayout,
+    is_block_file,
+    read_blocks,
+)
 from pytest_robomem.scene.cameras import Image
 
 VIDEO_FPS = 10  # frames a second, as the public evaluator's videos
 STEPS_PER_FRAME = 2  # 20 Hz control: videos run at the speed of the robot
 TRAJECTORY_VERSION = 1
+VIDEO_FOLDER, TRAJECTORY_FOLDER = "videos", "trajectories"  # in the results folder
 _ARRAYS = (
     "reset_qpos",
     "body_pos",
@@ -31,13 +41,35 @@ Array = NDArray[np.float64]
 
 
 class TrajectoryError(ValueError):
-    """A trajectory file that cannot be read."""
+    """A trajectory file that cannot be read, or not be written."""
 
 
 def trajectory_name(task_id: int | str, seed: int) -> str:
     """File name of an episode's trajectory."""
+    return f"{episode_label(task_id, seed)}.npz"
+
+
+def partial_name(task_id: int | str, seed: int) -> str:
+    """File name of the trajectory of an episode that is under way, or was killed."""
+    return f"{episode_label(task_id, seed)}.partial"
+
+
+def video_name(task_id: int | str, seed: int, number: int, *, passed: bool) -> str:
+    """The public evaluator's name of an episode's video, without its ending.
+
+    Args:
+        task_id, seed: of the episode.
+        number: position of the seed among those of the run.
+        passed: whether the episode passed.
+    """
+    label = f"task{task_id}" if isinstance(task_id, int) else task_id
+    return f"{label}_{'success' if passed else 'failure'}_ep{number}_seed{seed}"
+
+
+def episode_label(task_id: int | str, seed: int) -> str:
+    """What an episode's files are called."""
     label = f"task{task_id:02d}" if isinstance(task_id, int) else task_id
-    return f"{label}_seed{seed}.npz"
+    return f"{label}_seed{seed}"
 
 
 @dataclass
@@ -65,43 +97,29 @@ class Trajectory:
     events: dict[str, int] = field(default_factory=dict)
 
 
-@dataclass
-class TrajectoryRecorder:
-    """Collects an episode while it runs."""
-
-    reset_qpos: Array
-    body_pos: Array
-    body_quat: Array
-    _rows: list[tuple[Array, Array, Array]] = field(default_factory=list)
-    _actions: list[Array] = field(default_factory=list)
-
-    def add_state(self, qpos: Array, kinematics_qpos: Array, end_effector: Array) -> None:
-        """Add the state after settling, or after a step."""
-        self._rows.append((qpos, kinematics_qpos, end_effector))
-
-    def add_action(self, action: Array) -> None:
-        """Add the action of a step."""
-        self._actions.append(action)
-
-    def finish(self, events: dict[str, int]) -> Trajectory:
-        """The trajectory so far."""
-        qpos, kinematics_qpos, end_effector = (
-            np.array(rows) for rows in zip(*self._rows, strict=True)
-        )
-        return Trajectory(
-            self.reset_qpos,
-            self.body_pos,
-            self.body_quat,
-            np.array(self._actions).reshape(len(self._actions), -1),
-            qpos,
-            kinematics_qpos,
-            end_effector,
-            events,
-        )
+def trajectory_of_rows(
+    reset_qpos: Array, body_pos: Array, body_quat: Array, rows: Array, events: dict[str, int]
+) -> Trajectory:
+    """The trajectory whose rows a recorder collected; the first row has no action."""
+    action, qpos, kinematics, effector = RowLayout(len(reset_qpos)).parts
+    return Trajectory(
+        reset_qpos,
+        body_pos,
+        body_quat,
+        rows[1:, action].copy(),
+        rows[:, qpos].copy(),
+        rows[:, kinematics].copy(),
+        rows[:, effector].copy(),
+        events,
+    )
 
 
 def write_trajectory(trajectory: Trajectory, path: Path, meta: dict[str, str]) -> None:
-    """Write one compressed npz file; it appears whole or not at all."""
+    """Write one compressed npz file; it appears whole or not at all.
+
+    Raises:
+        TrajectoryError: it cannot be written; nothing is left behind then.
+    """
     arrays: dict[str, Any] = {
         "version": np.array(TRAJECTORY_VERSION),
         "event_names": np.array(list(trajectory.events), dtype=np.str_),
@@ -110,34 +128,85 @@ def write_trajectory(trajectory: Trajectory, path: Path, meta: dict[str, str]) -
     }
     for name in _ARRAYS:
         arrays[name] = getattr(trajectory, name)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(
-        dir=path.parent, prefix=f".{path.stem}-", suffix=".npz", delete=False
-    ) as partial:
-        np.savez_compressed(partial, **arrays)
-    os.replace(partial.name, path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                _write_npz(file, arrays)
+            os.replace(temporary, path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise TrajectoryError(f"the trajectory cannot be written: {error}") from error
+
+
+def _write_npz(file: BinaryIO, arrays: dict[str, Any]) -> None:
+    """As ``numpy.savez_compressed``, in half the time: 1.5 percent larger."""
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, np.asarray(array), allow_pickle=False)
 
 
 def read_trajectory(path: Path) -> Trajectory:
-    """Read a trajectory; nothing in it is ever executed.
+    """Read a trajectory, or what a killed episode left of it; nothing in it is ever executed.
 
     Raises:
         TrajectoryError: not a trajectory, or of a version that is not known.
     """
     try:
-        with np.load(path, allow_pickle=False) as stored:
-            version = int(stored["version"])
-            if version != TRAJECTORY_VERSION:
-                raise TrajectoryError(f"{path}: version {version} of trajectories is not known")
-            arrays = {name: stored[name] for name in _ARRAYS}
-            names, steps = stored["event_names"].tolist(), stored["event_steps"].tolist()
-            return Trajectory(**arrays, events=dict(zip(names, steps, strict=True)))
-    except (OSError, KeyError, zipfile.BadZipFile) as error:
+        if is_block_file(path):
+            found = read_blocks(path)
+            return trajectory_of_rows(
+                found.reset_qpos, found.body_pos, found.body_quat, found.rows, {}
+            )
+        return _read_npz(path)
+    except TrajectoryError:
+        raise
+    except (
+        *(OSError, EOFError, KeyError, TypeError, ValueError, MemoryError, OverflowError),
+        *(RuntimeError, SyntaxError, zipfile.BadZipFile, zlib.error, tokenize.TokenError),
+    ) as error:  # all that numpy and zipfile raise for files that were tampered with
         raise TrajectoryError(f"{path}: not a trajectory ({error})") from error
-    except ValueError as error:
-        if isinstance(error, TrajectoryError):
-            raise
-        raise TrajectoryError(f"{path}: not a trajectory ({error})") from error
+
+
+def _read_npz(path: Path) -> Trajectory:
+    with np.load(path, allow_pickle=False) as stored:
+        if not isinstance(stored, np.lib.npyio.NpzFile) or stored.zip is None:
+            raise TrajectoryError(f"{path}: not a trajectory")
+        if sum(member.file_size for member in stored.zip.infolist()) > LARGEST:
+            raise TrajectoryError(f"{path}: larger than {LARGEST} bytes")
+        version = int(stored["version"])
+        if version != TRAJECTORY_VERSION:
+            raise TrajectoryError(f"{path}: version {version} of trajectories is not known")
+        arrays = {name: stored[name] for name in _ARRAYS}
+        names, steps = stored["event_names"].tolist(), stored["event_steps"].tolist()
+    trajectory = Trajectory(**arrays, events=dict(zip(names, steps, strict=True)))
+    _require_shapes(path, trajectory)
+    return trajectory
+
+
+def _require_shapes(path: Path, trajectory: Trajectory) -> None:
+    nq, nbody = trajectory.reset_qpos.size, len(trajectory.body_pos)
+    states = len(trajectory.qpos)
+    wanted = {
+        "reset_qpos": (nq,),
+        "body_pos": (nbody, 3),
+        "body_quat": (nbody, 4),
+        "qpos": (states, nq),
+        "kinematics_qpos": (states, nq),
+        "end_effector": (states, END_EFFECTOR_SIZE),
+    }
+    for name, shape in wanted.items():
+        array = getattr(trajectory, name)
+        if array.shape != shape or array.dtype != np.float64:
+            raise TrajectoryError(f"{path}: {name} is {array.dtype} {array.shape}, not {shape}")
+    # An error between an action and the state after it left one more action than steps.
+    actions = trajectory.actions
+    if actions.dtype != np.float64 or actions.ndim != 2 or not states - 1 <= len(actions) <= states:
+        raise TrajectoryError(f"{path}: {len(actions)} actions do not fit {states} states")
 
 
 class VideoWriter:

@@ -1,9 +1,11 @@
 """The controller: the one process that writes a run's results."""
 
 import json
+import shlex
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +18,11 @@ from pytest_robomem.results.files import write_text
 from pytest_robomem.results.journal import Journal, read_journal
 from pytest_robomem.results.mixing import MixedRulesError, rules_hashes
 from pytest_robomem.results.records import EpisodeResult
+from pytest_robomem.results.render_queue import UNFINISHED, RenderQueue, with_videos
 from pytest_robomem.results.stored import JOURNAL_NAME, RUN_NAME
 from pytest_robomem.results.summary import latest
 from pytest_robomem.results.tables import write_tables
-from pytest_robomem.scene.gl import gpu_renderer, library_missing
+from pytest_robomem.scene.gl import gpu_renderer, library_missing, renders_failed
 from pytest_robomem.scene.simulator import simulator_versions
 from pytest_robomem.scoring.versions import RULE_VERSIONS
 from pytest_robomem.session.crash import crash_record
@@ -52,6 +55,8 @@ class Controller:
         self._new_records = 0
         self._writing = not config.option.collectonly
         self._notes: list[str] = []
+        self._queue = RenderQueue(settings.results)
+        self._started_at = time.time()
         if settings.video in ("on", "failed") and settings.render != "auto":
             _require_library(settings.render)
         elif settings.video in ("on", "failed"):
@@ -116,7 +121,9 @@ class Controller:
     @pytest.hookimpl(optionalhook=True)
     def pytest_handlecrashitem(self, crashitem: str, report: pytest.TestReport) -> None:
         """A worker died: that is an error of this episode, not a failure of the policy."""
-        record = crash_record(crashitem, self._settings, self._config, str(report.longrepr))
+        record = crash_record(
+            crashitem, self._settings, self._config, str(report.longrepr), self._started_at
+        )
         if record is not None:
             report.when = "setup"
             report.location = (crashitem.partition("::")[0], None, crashitem.rpartition("::")[2])
@@ -124,12 +131,17 @@ class Controller:
             report.user_properties.extend(figures_of(record))
             self._take(record)
 
-    def pytest_sessionfinish(self) -> None:
+    def pytest_sessionfinish(self, exitstatus: int) -> None:
         """Write the tables, whatever ended the session."""
         if not self._writing or not self._records:
             return
-        write_tables(self._settings.results, latest(self._records), self._settings.seeds)
-        self._write_run()
+        try:
+            if exitstatus != pytest.ExitCode.INTERRUPTED and renders_failed(self._settings.video):
+                self._make_videos()
+            self._collect_videos()
+        finally:
+            write_tables(self._settings.results, latest(self._records), self._settings.seeds)
+            self._write_run()
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Print the summary table."""
@@ -140,7 +152,42 @@ class Controller:
         records = latest(self._records)
         for line in (*summary_lines(records, seconds), *replay_lines(records)):
             terminalreporter.write_line(line)
+        for line in self._missing_videos():
+            terminalreporter.write_line(line, yellow=True)
         terminalreporter.write_line(f"results: {self._settings.results}")
+
+    def _make_videos(self) -> None:
+        """Without workers, make the videos of failed episodes here."""
+        waiting = len(list(self._queue.jobs("pending")))
+        if not waiting or self._config.pluginmanager.hasplugin("dsession"):
+            return
+        from pytest_robomem.rendering import render_pending  # noqa: PLC0415 - heavy
+
+        terminal = self._config.pluginmanager.get_plugin("terminalreporter")
+        if terminal is not None:
+            terminal.ensure_newline()
+            terminal.write_line(f"robomem: making videos of {waiting} failed episodes")
+        # The results are still to be written; they tell which episodes were left without.
+        with suppress(KeyboardInterrupt, OSError):
+            render_pending(self._settings.results, self._settings.render)
+
+    def _collect_videos(self) -> None:
+        """Name the videos that were made in the records of their episodes."""
+        for record, job in with_videos(self._records, self._queue):
+            self._records.append(record)
+            self._journal.append(record.to_builtins())
+            self._queue.forget(job)
+
+    def _missing_videos(self) -> list[str]:
+        lines = [
+            f"no video of {job.episode}: {job.problem or UNFINISHED}"
+            for job in self._queue.jobs("claimed", "failed")
+        ]
+        if waiting := len(list(self._queue.jobs("pending"))):
+            lines.append(f"no videos yet of {waiting} failed episodes")
+        if lines:
+            lines.append(f"make them with: robomem render {shlex.quote(str(self._queue.results))}")
+        return lines
 
     def _take(self, record: EpisodeResult) -> None:
         self._records.append(record)
@@ -164,6 +211,9 @@ class Controller:
             EpisodeResult.model_validate(record) for record in read_journal(self._journal.path)
         ]
         _require_present_rules(folder, self._records)
+        if renders_failed(self._settings.video):
+            self._queue.restore()
+        self._collect_videos()
         # What was an error is run again.
         self._done = [r.node_id for r in latest(self._records) if r.status != "error"]
         self._notes.append(f"resuming: {len(self._done)} episodes are done")

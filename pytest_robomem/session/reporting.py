@@ -49,9 +49,9 @@ def run_and_record(
         build_seconds=build_seconds,
     )
     files = EpisodeFiles(settings, task, seed)
-    with files.recording() as listeners:
+    with files.recording() as (recorder, listeners):
         try:
-            outcome = EpisodeRun(request, scene, policy, listeners).run()
+            outcome = EpisodeRun(request, scene, policy, listeners, recorder).run()
         except EpisodeError as error:
             item.stash[_RESULT] = files.keep(error.result, error.trajectory, scene)
             raise

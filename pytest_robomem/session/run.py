@@ -32,4 +32,4 @@ def configure_run(config: pytest.Config, values: dict[str, str | None]) -> None:
     else:
         from pytest_robomem.session.worker import Worker  # noqa: PLC0415 - only in workers
 
-        config.pluginmanager.register(Worker(worker_input), "robomem_worker")
+        config.pluginmanager.register(Worker(worker_input, settings), "robomem_worker")

@@ -1,9 +1,13 @@
 """What a worker of pytest-xdist has to know from the controller."""
 
 import faulthandler
+from contextlib import suppress
 from typing import Any
 
 import pytest
+
+from pytest_robomem.scene.gl import renders_failed
+from pytest_robomem.settings import Settings
 
 DONE_KEY = "robomem_done"
 
@@ -22,9 +26,11 @@ class Worker:
 
     Args:
         worker_input: what the controller sent.
+        settings: of the run.
     """
 
-    def __init__(self, worker_input: dict[str, Any]) -> None:
+    def __init__(self, worker_input: dict[str, Any], settings: Settings) -> None:
+        self._settings = settings
         self._done = frozenset(worker_input.get(DONE_KEY, ()))
         faulthandler.enable()  # a crash leaves its stack on the worker's standard error
 
@@ -33,3 +39,13 @@ class Worker:
     ) -> None:
         """Leave out what is done; all workers are told the same, so they agree on the items."""
         deselect_done(config, items, self._done)
+
+    def pytest_sessionfinish(self, exitstatus: int) -> None:
+        """Nothing more to run: make videos of failed episodes, whoever ran them."""
+        if exitstatus == pytest.ExitCode.INTERRUPTED or not renders_failed(self._settings.video):
+            return
+        from pytest_robomem.rendering import render_pending  # noqa: PLC0415 - heavy
+
+        # The controller tells which episodes were left without.
+        with suppress(KeyboardInterrupt, OSError):
+            render_pending(self._settings.results, self._settings.render)

@@ -106,6 +106,29 @@ def test_values_beyond_the_limits_are_counted_not_refused(bench: Bench) -> None:
     assert record["clipped_values"] == 7 * record["steps"]
 
 
+@pytest.mark.parametrize(
+    ("size", "shown", "recorded"),
+    [([224, 320], "(224, 320, 3)", "224x320"), (None, "(256, 256, 3)", None)],
+)
+def test_a_policy_may_ask_for_images_of_its_own_size(
+    bench: Bench, size: list[int] | None, shown: str, recorded: str | None
+) -> None:
+    bench.run("-m", "task01", kind="looks", size=size)
+    (record,) = bench.records()
+    assert f"ValueError: {shown} {shown} {shown} (480, 640, 3)" in record["message"]
+    assert record["settings"].get("native_image_size") == recorded
+    assert record["settings"]["image_size"] == 256
+
+
+@pytest.mark.parametrize("size", [224, [224], [0, 224], [224.5, 224], [224, 5000], "big"])
+def test_an_image_size_that_makes_no_sense_ends_the_run_with_the_reason(
+    bench: Bench, size: object
+) -> None:
+    result = bench.run("-m", "task01", "--seeds=0:3", size=size)
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*native_image_size must be (height, width), whole numbers*"])
+
+
 def test_x_stops_and_still_writes_the_tables(bench: Bench) -> None:
     result = bench.run("-x", "--robomem-max-steps=5", kind="hold")
     result.assert_outcomes(failed=1)

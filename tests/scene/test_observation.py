@@ -28,9 +28,12 @@ class Source:
             "robot0_gripper_qpos": np.array([0.02, -0.02]),
         }
 
-    def render(self, camera: str) -> Any:
+    def render(self, camera: str, *size: int) -> Any:
         self.rendered.append(camera)
-        return self.pixels
+        if not size:
+            return self.pixels
+        self.native = np.random.default_rng(1).integers(0, 255, (*size, 3), dtype=np.uint8)
+        return self.native
 
 
 @pytest.fixture
@@ -72,6 +75,17 @@ def test_prepared_images_are_flipped_vertically_and_squashed_by_area(
     np.testing.assert_array_equal(observation["observation/image"], expected)
     np.testing.assert_array_equal(observation["agentview_image"], source.pixels)
     assert observation["left_wrist_0_rgb"].max() == 0
+
+
+def test_native_images_are_flipped_and_nothing_else(source: Source) -> None:
+    observation = Observation(source.sensors, source.render, "do it", 256, (120, 90))
+    image = observation["observation/image"]
+    np.testing.assert_array_equal(image, source.native[::-1])
+    assert image.flags.c_contiguous
+    np.testing.assert_array_equal(observation["base_0_rgb"], image)
+    assert source.rendered == ["agentview"]
+    assert observation["left_wrist_0_rgb"].shape == (120, 90, 3)
+    np.testing.assert_array_equal(observation["agentview_image"], source.pixels)
 
 
 def test_the_prepared_state_uses_the_quaternion_with_positive_w(observation: Observation) -> None:

@@ -1,6 +1,7 @@
 """What several folders of tests share."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,10 @@ settings.load_profile("robomem")
 
 # pytester gives every test a home of its own; what was compiled need not be compiled there again.
 os.environ.setdefault("XDG_CACHE_HOME", str(Path.home() / ".cache"))
+
+# A shell starts background jobs with SIGINT ignored, and what these tests start would inherit it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

@@ -17,6 +17,8 @@ from pytest_robomem.scene_cache import SceneCache
 from pytest_robomem.scoring.strict.limits import LIMITS
 from pytest_robomem.scoring.strict.rulebook import STRICT, rulebook_with
 
+pytestmark = pytest.mark.xdist_group("rescoring")  # they share what is recorded
+
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -25,6 +25,8 @@ from pytest_robomem.settings import make_settings
 from tests.demonstrations.conftest import FOLDER, FULL, FULL_NAME, SEED, TASK, record
 from tests.golden import ROOT
 
+pytestmark = pytest.mark.xdist_group("demonstrations")  # they share what is recorded
+
 STEPS = 5
 SENSORS = {"ee_pos": "eef_pos", "gripper_states": "gripper_qpos", "joint_states": "joint_pos"}
 

@@ -22,6 +22,8 @@ from tests.demonstrations.conftest import (
     record_fake,
 )
 
+pytestmark = pytest.mark.xdist_group("demonstrations")  # they share what is recorded
+
 Lines = Callable[[], str]
 FIRST = "Multi-Sequence/2_butter_popcorn_basket_dataset"
 FIRST_FULL = f"{FIRST}/full_trajectory/butter_popcorn_basket_seed100_task2.hdf5"

@@ -24,6 +24,8 @@ from pytest_robomem.scene.recording import read_trajectory, trajectory_name
 from tests.demonstrations.conftest import FULL, SEED, TASK, record_fake
 from tests.plugin.conftest import Bench, bench
 
+pytestmark = pytest.mark.xdist_group("demonstrations")  # they share what is recorded
+
 __all__ = ["bench"]
 
 STEPS = 12  # of the fake demonstration

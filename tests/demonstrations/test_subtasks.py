@@ -17,6 +17,8 @@ from pytest_robomem.demonstrations.selection import benchmark_tasks, chosen_task
 from pytest_robomem.demonstrations.subtasks import Subtask, keyframes, subtasks
 from pytest_robomem.results.cards import StageResult
 
+pytestmark = pytest.mark.xdist_group("demonstrations")  # they share what is recorded
+
 # The public data set's folders.
 PUBLIC = {
     "Multi-Sequence": {1, 2, 3, 22},

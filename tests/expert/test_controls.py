@@ -10,6 +10,8 @@ import pytest
 
 from tests.expert.test_programs import POURING
 
+pytestmark = pytest.mark.xdist_group("controls")  # they share the runs
+
 
 @pytest.fixture(scope="module")
 def records(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, int], Any]:
@@ -41,7 +43,7 @@ def records(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, int], A
 
 
 @pytest.mark.parametrize(
-    ("control", "task_id", "reason", "named"),
+    ("control", "task", "reason", "named"),
     [
         ("wiggle", 10, "incomplete_stage", "0 pours so far, largest tilt 0.0"),
         ("shake", 6, "incomplete_stage", "0 pours so far"),
@@ -54,9 +56,9 @@ def records(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, int], A
     ],
 )
 def test_each_control_fails_for_its_reason(
-    records: dict[tuple[str, int], Any], control: str, task_id: int, reason: str, named: str
+    records: dict[tuple[str, int], Any], control: str, task: int, reason: str, named: str
 ) -> None:
-    record = records[control, task_id]
+    record = records[control, task]
     assert (record["status"], record["failure_reason"]) == ("failed", reason)
     assert named in record["message"]
 

@@ -77,7 +77,7 @@ class RenderQueue:
         Raises:
             OSError: it cannot be written.
         """
-        self.forget(job)
+        self._remove(job)  # but not the folder, into which another process may be writing
         self._write(job, "pending")
 
     def claim(self, scene: Path | None = None) -> RenderJob | None:
@@ -116,13 +116,19 @@ class RenderQueue:
                     yield job
 
     def forget(self, job: RenderJob) -> None:
-        """Remove a job in whatever state, and its trajectory if that was temporary."""
+        """Remove a job in whatever state, and its trajectory if that was temporary.
+
+        Only for when no other process adds jobs: with the last one, the folder goes.
+        """
+        self._remove(job)
+        self._remove_if_empty()
+
+    def _remove(self, job: RenderJob) -> None:
         states: tuple[State, ...] = ("pending", "claimed", "done", "failed")
         for state in states:
             self._path(job, state).unlink(missing_ok=True)
         if job.videos and job.temporary:
             (self._folder / f"{job.label}.npz").unlink(missing_ok=True)
-        self._remove_if_empty()
 
     def restore(self) -> None:
         """Make jobs pending again whose process died, or that failed.

@@ -103,3 +103,18 @@ def test_files_that_are_no_jobs_are_passed_over(tmp_path: Path) -> None:
     (folder / "other.pending").write_text(job(3).model_dump_json())  # named like no such episode
     assert queue.claim() == job(2)
     assert queue.claim() is None
+
+
+def test_adding_a_job_leaves_the_folder_to_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process may be about to write its first job into it."""
+    (tmp_path / QUEUE_FOLDER).mkdir()
+    there = []
+
+    def write_text(path: Path, text: str) -> None:
+        there.append(path.parent.is_dir())
+
+    monkeypatch.setattr("pytest_robomem.results.render_queue.write_text", write_text)
+    RenderQueue(tmp_path).add(job(1))
+    assert there == [True]

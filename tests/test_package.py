@@ -26,6 +26,28 @@ def test_loading_the_plugin_imports_nothing_heavy() -> None:
     assert printed.stdout.strip() == "set()"
 
 
+def test_the_readmes_first_command_needs_no_extra() -> None:
+    """It runs in this folder, whose tests need more than the package does."""
+    code = """
+import sys
+import pytest
+
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("hypothesis", "krippendorff", "openai", "pexpect", "sklearn"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Missing())
+wanted = ["--policy=expert", "-m", "basket", "--collect-only", "-q"]
+sys.exit(pytest.main([*wanted, "-p", "no:hypothesispytest", "-p", "no:cacheprovider"]))
+"""
+    ran = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "3/26 tests collected" in ran.stdout
+
+
 def test_collecting_imports_no_simulator(pytester: pytest.Pytester) -> None:
     pytester.makeconftest(
         "import sys\n"

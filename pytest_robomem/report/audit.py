@@ -33,8 +33,13 @@ def audit_lines(records: Sequence[EpisodeResult]) -> list[str]:
 
 
 def disagrees(record: EpisodeResult) -> bool:
-    """Whether an episode is a success under one rulebook and none under another."""
-    return len({card.stage_success for card in record.cards.values()}) > 1
+    """Whether an episode is a success under one rulebook and none under another.
+
+    A rulebook that has not seen enough, because another ended the episode, does not disagree yet.
+    """
+    cards = record.cards.values()
+    success = any(card.stage_success for card in cards)
+    return success and any(not card.stage_success and not card.cut_short for card in cards)
 
 
 def _episode(record: EpisodeResult) -> str:

@@ -51,11 +51,17 @@ def _by_rulebook(records: Sequence[EpisodeResult]) -> list[str]:
         short = sum(card.cut_short for card in cards)
         shares.append(f"{name} {rate:.1f} %" + (f" ({short} cut short)" if short else ""))
     disagreeing = sum(disagrees(record) for record in scored)
-    verdict = (
-        f"they disagree about {disagreeing} of {len(scored)} episodes, see robomem audit"
-        if disagreeing
-        else "they agree about every episode"
+    cut_short = any(
+        card.cut_short and not card.stage_success
+        for record in scored
+        for card in record.cards.values()
     )
+    if disagreeing:
+        verdict = f"they disagree about {disagreeing} of {len(scored)} episodes, see robomem audit"
+    elif cut_short:
+        verdict = "they agree where none was cut short by the end of the episode"
+    else:
+        verdict = "they agree about every episode"
     return [f"TSR of the same rollouts by rulebook: {', '.join(shares)}; {verdict}"]
 
 

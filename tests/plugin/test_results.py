@@ -100,12 +100,19 @@ def test_resume_refuses_what_other_rules_have_scored(bench: Bench) -> None:
 
 def test_the_difference_between_rulebooks_is_printed(bench: Bench) -> None:
     """Everything in one place satisfies the guide, but nothing carries it there."""
-    result = bench.run("-m", "task02", task=2)
-    result.stdout.fnmatch_lines(
+    watched = ("--robomem-rules=strict", "--robomem-max-steps=40")
+    bench.run("-m", "task02", *watched, task=2).stdout.fnmatch_lines(
         [
-            "TSR of the same rollouts by rulebook: guide 100.0 %, *strict 0.0 %*; "
-            "they disagree about 1 of 1 episodes*"
+            "TSR of the same rollouts by rulebook: strict 0.0 %, guide 100.0 %*; "
+            "they disagree about 1 of 1 episodes, see robomem audit"
         ]
+    )
+
+
+def test_a_rulebook_that_saw_too_little_does_not_disagree(bench: Bench) -> None:
+    """The guide ends the episode before strict can have seen anything lie still."""
+    bench.run("-m", "task02", task=2).stdout.fnmatch_lines(
+        ["*guide 100.0 %*strict 0.0 % (1 cut short); they agree where none was cut short *"]
     )
 
 

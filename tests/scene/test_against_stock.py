@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks.equality import public_environment
 from pytest_robomem.resources import resource_dir
 from pytest_robomem.scene import compiled_scene
 from pytest_robomem.scene.model import Scene
@@ -24,26 +25,6 @@ SCENES = [
 _CACHE_WORDS = ("MPLCONFIGDIR", "XDG_CACHE_HOME", "NUMBA_CACHE_DIR")
 
 
-def stock(scene: Scene) -> Any:
-    """The environment as the public evaluator builds it (without cameras)."""
-    import robosuite  # noqa: PLC0415 - imported quietly by the scene
-
-    from pytest_robomem.scene.overlay import CoffeeTableScene  # noqa: PLC0415
-
-    return CoffeeTableScene(
-        scene.description,
-        robots=["Panda"],
-        controller_configs=robosuite.load_controller_config(default_controller="OSC_POSE"),
-        initialization_noise=None,
-        use_camera_obs=False,
-        has_offscreen_renderer=False,
-        control_freq=20,
-        ignore_done=True,
-        reward_shaping=True,
-        hard_reset=True,
-    )
-
-
 def state(model: Any, data: Any) -> dict[str, bytes]:
     fields = ("qpos", "qvel", "qacc_warmstart", "ctrl", "xpos", "site_xpos")
     found = {name: getattr(data, name).tobytes() for name in fields}
@@ -57,7 +38,7 @@ def test_resets_steps_and_observations_equal_stock_bit_for_bit(
     scene = Scene(resource_dir("bddl") / f"{stem}.bddl")
     if whole := stem == SCENES[0]:  # stock on the model with all its meshes, compiled every time
         monkeypatch.setattr(compiled_scene, "cache_folder", lambda _kind: None)
-    environment = stock(scene)
+    environment = public_environment(scene)
     assert (environment.sim.model._model.nmeshvert > scene.model.nmeshvert) is whole
     generator = np.random.default_rng(7)
     for seed in (100, 101):
